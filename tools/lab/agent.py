@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""PID 1 of a guest: runs the host's commands, one at a time, and reports over a dedicated port.
+
+Stands alone: it is copied into the guest's results folder and started from there. Everything it
+says is one JSON line; if it stops saying anything, the host calls the guest lost.
+"""
+import glob
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+
+LAB = "/run/hmk-lab/.lab"
+PORT = "hmk.control"
+
+
+class Port:
+    """The virtio-serial port to the host, line by line."""
+
+    def __init__(self) -> None:
+        self.fd = os.open(self._find(), os.O_RDWR)
+        self._pending = b""
+
+    @staticmethod
+    def _find() -> str:
+        while True:  # the host's limit ends this if the port never comes
+            for name in glob.glob("/sys/class/virtio-ports/*/name"):
+                if open(name, encoding="ascii").read().strip() == PORT:
+                    return "/dev/" + name.split("/")[-2]
+            time.sleep(0.01)
+
+    def say(self, **message) -> None:
+        data = (json.dumps(message) + "\n").encode()
+        while data:
+            data = data[os.write(self.fd, data):]
+
+    def next(self):
+        """The next request if one is complete."""
+        line, newline, rest = self._pending.partition(b"\n")
+        if newline:
+            self._pending = rest
+            return json.loads(line)
+        return None
+
+    def fill(self) -> None:
+        self._pending += os.read(self.fd, 65536)
+
+
+class KernelLog:
+    """Every record of /dev/kmsg once."""
+
+    def __init__(self) -> None:
+        self.fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+
+    def take(self) -> list:
+        lines = []
+        while True:
+            try:
+                record = os.read(self.fd, 16384).decode(errors="replace")
+            except BlockingIOError:
+                return lines
+            except BrokenPipeError:  # the ring overran us
+                lines.append("hmk-lab: kernel log lines were lost")
+                continue
+            head, _, text = record.partition(";")
+            micro = int(head.split(",")[2])
+            lines.append(f"[{micro / 1e6:12.6f}] {text.splitlines()[0] if text else ''}")
+
+
+def prepare(config: dict) -> None:
+    """Make the overlay look like a booted system, and keep CPU 0 free for who asks for it."""
+    cpus = os.sched_getaffinity(0)
+    if config["pin"] and len(cpus) > 1:
+        os.sched_setaffinity(0, cpus - {0})
+    os.environ.clear()
+    os.environ.update({"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
+                       "LANG": "C.UTF-8", "TERM": "dumb", "HMK_LAB": "/run/hmk-lab", **config["env"]})
+    os.makedirs("/dev/pts", exist_ok=True)
+    os.makedirs("/dev/shm", exist_ok=True)
+    mount("-t", "devpts", "-o", "mode=620,ptmxmode=666", "devpts", "/dev/pts")
+    mount("-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/dev/shm")
+    if not config["keep_tmp"]:
+        mount("-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/tmp")
+    mount("-t", "cgroup2", "cgroup2", "/sys/fs/cgroup")
+    mount("-t", "debugfs", "debugfs", "/sys/kernel/debug")
+    mount("-t", "tracefs", "tracefs", "/sys/kernel/tracing")
+    os.makedirs(f"/lib/modules/{os.uname().release}", exist_ok=True)
+    mount("--bind", config["modules"], f"/lib/modules/{os.uname().release}")
+    write("/sys/kernel/mm/transparent_hugepage/enabled", config["thp"])
+    write("/proc/sys/kernel/hostname", "hmk-lab")
+    write("/proc/sys/kernel/printk", "4 4 1 4")
+
+
+def mount(*args: str) -> None:
+    subprocess.run(["mount", *args], check=False, stderr=subprocess.DEVNULL)
+
+
+def write(path: str, text: str) -> None:
+    try:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+    except OSError:
+        pass
+
+
+def reap(main: int):
+    """Collect every dead child (PID 1 inherits orphans); the status of `main` if it is among them."""
+    status = None
+    while True:
+        try:
+            pid, code = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return status
+        if pid == 0:
+            return status
+        if pid == main:
+            status = os.waitstatus_to_exitcode(code)
+
+
+def start(request: dict, output: int) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setsid()
+        null = os.open("/dev/null", os.O_RDONLY)
+        os.dup2(null, 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.closerange(3, 256)
+        os.chdir(request["cwd"])
+        os.environ.update(request["env"])
+        os.execvp(request["command"][0], request["command"])
+    except OSError as error:
+        os.write(2, f"{request['command'][0]}: {error.strerror}\n".encode())
+    os._exit(127)
+
+
+def run(port: Port, request: dict):
+    """Run one command to its end; its output goes out as it comes."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    child = start(request, writer)
+    os.close(writer)
+    status, open_end = None, True
+    while status is None:
+        ready, _, _ = select.select(([reader] if open_end else []) + [port.fd], [], [], 0.02 if not open_end else 0.2)
+        if reader in ready:
+            open_end = forward(port, reader)
+        if port.fd in ready:
+            port.fill()
+            if (port.next() or {}).get("verb") == "cancel":
+                os.killpg(child, signal.SIGKILL)
+        status = reap(child)
+    while open_end and select.select([reader], [], [], 0)[0]:
+        open_end = forward(port, reader)
+    os.close(reader)
+    return status if status >= 0 else 128 - status
+
+
+def forward(port: Port, reader: int) -> bool:
+    data = os.read(reader, 65536)
+    if data:
+        port.say(event="output", data=data.decode(errors="replace"))
+    return bool(data)
+
+
+def main() -> None:
+    with open(f"{LAB}/config.json", encoding="utf-8") as file:
+        config = json.load(file)
+    port, log = Port(), KernelLog()
+    prepare(config)
+    port.say(event="ready", dmesg=log.take(), release=os.uname().release)
+    while True:
+        request = port.next()
+        if request is None:
+            select.select([port.fd], [], [], 0.5)
+            reap(-1)
+            if select.select([port.fd], [], [], 0)[0]:
+                port.fill()
+        elif request["verb"] == "run":
+            status = run(port, request)
+            port.say(event="end", status=status, dmesg=log.take())
+        elif request["verb"] == "off":
+            os.sync()
+            port.say(event="off")
+            write("/proc/sysrq-trigger", "o")
+            signal.pause()
+
+
+main()

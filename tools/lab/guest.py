@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""A guest from boot to power-off, and commands run inside it as root.
+
+    with Guest(load_machine("configs/lab/four-tier.yaml"), "6.12", count=True, timeout=300) as guest:
+        outcome = guest.run(["numactl", "-H"], on_line=print)
+        print(outcome.kind, outcome.status, outcome.marks)
+
+The verdict comes over a virtio-serial port of its own; silence means a lost guest, never a pass.
+"""
+import json
+import select
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Callable, Dict, List, Optional, Sequence
+
+from . import plugin
+from .errors import LabError
+from .initramfs import initramfs
+from .kernels import kernel as find_kernel
+from .machine import Machine
+from .outcome import FAIL, LOST, PASS, SKIP, SKIP_STATUS, Mark, Outcome, read_marks
+from .progress import say, step
+from .qemu import command
+from .splat import splats
+
+BOOT_SECONDS = 120.0
+BOOT_TRIES = 3      # TCG now and then breaks a kernel that patches itself during boot
+GRACE_SECONDS = 15.0
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class GuestLost(Exception):
+    """The guest stopped talking: crash, power-off or hang."""
+
+
+class Guest:
+    """One running guest. Not thread-safe; any number of guests may run side by side."""
+
+    def __init__(self, machine: Machine, kernel: str, *, timeout: float, count: bool = False,
+                 extra_cmdline: str = "", llc: int = plugin.DEFAULT_LLC, thp: str = "madvise", pin: bool = True,
+                 env: Optional[Dict[str, str]] = None, results: Optional[Path] = None) -> None:
+        """`kernel` is a series; `timeout` bounds the whole life after boot, in seconds.
+
+        `results` is the folder the guest sees writable at /run/hmk-lab (default: a temporary one,
+        removed at the end); `pin` keeps everything off CPU 0 except what asks for it with taskset.
+        """
+        self.machine, self.timeout, self.count = machine, timeout, count
+        self.kernel = find_kernel(kernel)
+        self.extra_cmdline, self.llc, self.thp, self.pin = extra_cmdline, llc, thp, pin
+        self.env = dict(env or {})
+        self._own = Path(tempfile.mkdtemp(prefix="hmk-lab."))
+        self.results = Path(results).resolve() if results else self._own / "results"
+        self.console = self.results / "console.log"
+        self.marks_file = self.results / "marks.jsonl"
+        self.boot_dmesg: List[str] = []
+        self._qemu: Optional[subprocess.Popen] = None
+        self._port: Optional[socket.socket] = None
+        self._pending = b""
+        self._deadline = 0.0
+
+    def __enter__(self) -> "Guest":
+        why = ""
+        for attempt in range(1, BOOT_TRIES + 1):
+            try:
+                with step(f"booting {self.kernel.release}"):
+                    self._boot()
+                return self
+            except (GuestLost, TimeoutError) as lost:
+                why = str(lost) or "not ready in time"
+                self._kill()
+                say(f"guest lost before it was ready, try {attempt} of {BOOT_TRIES}: {why}")
+        self.__exit__()
+        raise LabError(f"kernel {self.kernel.release}: the guest was lost {BOOT_TRIES} times during boot: {why}")
+
+    def __exit__(self, *_exc) -> None:
+        try:
+            if self._qemu and self._qemu.poll() is None:
+                self._say(verb="off")
+                self._qemu.wait(GRACE_SECONDS)
+        except (GuestLost, subprocess.TimeoutExpired):
+            pass
+        self._kill()
+        shutil.rmtree(self._own, ignore_errors=True)
+
+    def run(self, argv: Sequence[str], *, cwd: Path = ROOT, env: Optional[Dict[str, str]] = None,
+            on_line: Optional[Callable[[str], None]] = None, timeout: Optional[float] = None,
+            on_idle: Optional[Callable[[], None]] = None) -> Outcome:
+        """Run a command as root. `on_line` gets each line of output as it comes; `on_idle` is
+        called about five times a second meanwhile (to draw, or to look at `marks()`)."""
+        began = time.monotonic()
+        end = min(self._deadline, began + timeout if timeout else self._deadline)
+        out = Outcome(LOST, results=self.results)
+        try:
+            self._say(verb="run", command=[str(a) for a in argv], cwd=str(cwd), env=dict(env or {}))
+            event, in_time = self._follow(out, end, on_line, on_idle)
+            out.status, out.dmesg = event["status"], event["dmesg"]
+            _judge(out, in_time)
+        except GuestLost as lost:
+            out.reason = f"guest lost: {lost}"
+            out.dmesg = self.console.read_text(errors="replace").splitlines()[-60:]
+        out.marks, out.seconds = self.marks(), time.monotonic() - began
+        return out
+
+    def marks(self) -> List[Mark]:
+        """All marks written so far."""
+        return read_marks(self.marks_file)
+
+    def load_module(self, path: Path, *parameters: str) -> Outcome:
+        """insmod; /dev/hmk appears by devtmpfs."""
+        return self.run(["insmod", str(path), *parameters])
+
+    def _boot(self) -> None:
+        lab = self.results / ".lab"
+        lab.mkdir(parents=True, exist_ok=True)
+        shutil.copy(Path(__file__).parent / "agent.py", lab / "agent.py")
+        env = {"HMK_LAB_KERNEL": self.kernel.series, "HMK_LAB_ROOT": str(ROOT), **self.env}
+        if self.count:
+            env["PATH"] = f"{plugin.build()[1]}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        hidden = any(str(p).startswith("/tmp/") for p in (ROOT, self.kernel.folder, Path(env.get("HMK_BUILD", "/"))))
+        (lab / "config.json").write_text(json.dumps(
+            {"pin": self.pin, "thp": self.thp, "modules": str(self.kernel.modules), "keep_tmp": hidden,
+             "env": env}), encoding="utf-8")
+        self.marks_file.unlink(missing_ok=True)
+        argument = plugin.argument(self.machine, self.marks_file, self.llc) if self.count else None
+        path = self._own / "control"
+        path.unlink(missing_ok=True)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(path))
+            listener.listen(1)
+            args = command(self.machine, self.kernel.image, initramfs(self.kernel), self.results, path,
+                           self.console, self.extra_cmdline, argument)
+            with open(self._own / "qemu.log", "wb") as log:
+                self._qemu = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self._accept(listener)
+        self._deadline = time.monotonic() + BOOT_SECONDS
+        ready = self._event(self._deadline)
+        if ready["event"] != "ready":
+            raise GuestLost(f"unexpected first word {ready['event']}")
+        self.boot_dmesg = ready["dmesg"]
+        for line in splats(self.boot_dmesg):
+            say(f"during boot: {line}")
+        self._deadline = time.monotonic() + self.timeout
+
+    def _accept(self, listener: socket.socket) -> None:
+        listener.settimeout(0.2)
+        limit = time.monotonic() + BOOT_SECONDS
+        while time.monotonic() < limit:
+            try:
+                self._port, _ = listener.accept()
+                self._port.setblocking(False)
+                return
+            except TimeoutError:
+                if self._qemu.poll() is not None:
+                    text = (self._own / "qemu.log").read_text(errors="replace").strip().splitlines()
+                    raise LabError(f"QEMU does not start: {text[-1] if text else 'no message'}") from None
+        raise GuestLost("QEMU did not connect")
+
+    def _follow(self, out: Outcome, end: float, on_line, on_idle):
+        """Collect output until the end event; past the limit ask the guest to kill the command."""
+        tail, in_time = "", True
+        while True:
+            try:
+                event = self._event(end, on_idle)
+            except TimeoutError:
+                if not in_time:
+                    raise GuestLost("no answer after the time limit") from None
+                in_time, end = False, time.monotonic() + GRACE_SECONDS
+                self._say(verb="cancel")
+                continue
+            if event["event"] == "output":
+                *lines, tail = (tail + event["data"]).split("\n")
+                _take(out, lines, on_line)
+            elif event["event"] == "end":
+                _take(out, [tail] if tail else [], on_line)
+                return event, in_time
+
+    def _event(self, end: float, on_idle: Optional[Callable[[], None]] = None) -> dict:
+        """The next JSON line. Raises TimeoutError at `end`, GuestLost when the guest is gone."""
+        while b"\n" not in self._pending:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            if select.select([self._port], [], [], min(left, 0.2))[0]:
+                data = self._port.recv(1 << 20)
+                if not data:
+                    raise GuestLost(lost_line(self.console))
+                self._pending += data
+            elif on_idle:
+                on_idle()
+        line, _, self._pending = self._pending.partition(b"\n")
+        return json.loads(line)
+
+    def _say(self, **request) -> None:
+        try:
+            self._port.setblocking(True)
+            self._port.sendall((json.dumps(request) + "\n").encode())
+            self._port.setblocking(False)
+        except OSError:
+            raise GuestLost(lost_line(self.console)) from None
+
+    def _kill(self) -> None:
+        if self._qemu and self._qemu.poll() is None:
+            self._qemu.kill()
+            self._qemu.wait()
+        if self._port:
+            self._port.close()
+        self._port, self._pending = None, b""
+
+
+def run_once(machine: Machine, series: str, argv: Sequence[str], *, modules: Sequence[Path] = (),
+             on_line: Optional[Callable[[str], None]] = None, **options) -> Outcome:
+    """Boot, load modules, run one command, power off."""
+    try:
+        with Guest(machine, series, **options) as guest:
+            for module in modules:
+                loaded = guest.load_module(module)
+                if loaded.kind != PASS:
+                    loaded.reason = f"insmod {module.name}: {loaded.reason} {' '.join(loaded.output)}".strip()
+                    return loaded
+            return guest.run(argv, on_line=on_line)
+    except LabError as error:
+        return Outcome(LOST, reason=str(error))
+
+
+def lost_line(console: Path) -> str:
+    """Why a guest died, as far as its console tells."""
+    text = console.read_text(errors="replace").splitlines() if console.exists() else []
+    found = splats(text) or [line for line in text if line.strip()][-1:]
+    return found[0].strip() if found else "silence"
+
+
+def _take(out: Outcome, lines: List[str], on_line: Optional[Callable[[str], None]]) -> None:
+    for line in lines:
+        out.output.append(line)
+        if on_line:
+            on_line(line)
+
+
+def _judge(out: Outcome, in_time: bool) -> None:
+    found = splats(out.dmesg)
+    last = next((line for line in reversed(out.output) if line.strip()), "")
+    if not in_time:
+        out.kind, out.reason = FAIL, "time limit exceeded"
+    elif found:
+        out.kind, out.reason = FAIL, f"kernel log: {found[0].strip()}"
+    elif out.status == 0:
+        out.kind = PASS
+    elif out.status == SKIP_STATUS:
+        out.kind, out.reason = SKIP, last or "no reason given"
+    else:
+        out.kind, out.reason = FAIL, f"exit status {out.status}"

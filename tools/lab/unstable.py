@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The toolchain of Debian's unstable suite."""
