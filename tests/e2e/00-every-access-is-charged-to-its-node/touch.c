@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/*
+ * touch NODE [TO]: bind a buffer to NODE and, between mark 0 and marks 1 to 3,
+ * read every line of it (1), write every line (2), let the kernel fill it (3).
+ * With TO the buffer is first used on NODE and then moved to TO.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/mempolicy.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mark.h"
+
+#define SIZE (48ul << 20)
+#define LINE 64
+
+static int fail(const char *what)
+{
+	perror(what);
+	return 1;
+}
+
+static long bind_to(void *buffer, int node)
+{
+	unsigned long mask = 1ul << node;
+
+	return syscall(SYS_mbind, buffer, SIZE, MPOL_BIND, &mask, 64, MPOL_MF_MOVE | MPOL_MF_STRICT);
+}
+
+static void read_lines(volatile char *buffer)
+{
+	unsigned long i;
+
+	for (i = 0; i < SIZE; i += LINE)
+		(void)buffer[i];
+}
+
+static void write_lines(volatile char *buffer)
+{
+	unsigned long i;
+
+	for (i = 0; i < SIZE; i += LINE)
+		buffer[i] = 1;
+}
+
+int main(int argc, char **argv)
+{
+	int zero = open("/dev/zero", O_RDONLY);
+	char *buffer = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (argc < 2 || zero < 0 || buffer == MAP_FAILED)
+		return fail("touch");
+	if (bind_to(buffer, atoi(argv[1])))
+		return fail("mbind");
+	memset(buffer, 1, SIZE);
+	if (argc > 2) {
+		read_lines(buffer);
+		if (bind_to(buffer, atoi(argv[2])))
+			return fail("mbind to the second node");
+	}
+	HMK_MARK(0);
+	read_lines(buffer);
+	HMK_MARK(1);
+	HMK_MARK(0);
+	write_lines(buffer);
+	HMK_MARK(2);
+	HMK_MARK(0);
+	if (read(zero, buffer, SIZE) != SIZE)
+		return fail("read");
+	HMK_MARK(3);
+	return 0;
+}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""What tests inside a guest share. A test starts with
+
+    import sys; sys.path.insert(0, sys.path[0] + "/..")
+    import lib
+
+and ends with exit status 0 (pass), 77 (skip, last line says why) or anything else (fail).
+The runner sets HMK_BUILD (user space), HMK_TEST_BIN (the test's own compiled *.c), HMK_MODULE
+(hmk.ko of this kernel), HMK_VARIANT (the one built with the test's `# defines:`) and HMK_LAB
+(writable, shared with the host).
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Callable, Dict, List, Optional, TypeVar
+
+T = TypeVar("T")
+RESULTS = Path(os.environ.get("HMK_LAB", "/run/hmk-lab"))
+
+
+def build(name: str) -> str:
+    """Path of a program or library of the user-space build, by its place in the build folder."""
+    return str(Path(os.environ["HMK_BUILD"]) / name)
+
+
+def helper(name: str) -> str:
+    """Path of a program compiled from the test's own name.c."""
+    return str(Path(os.environ["HMK_TEST_BIN"]) / name)
+
+
+def skip(reason: str) -> None:
+    """End the test as skipped."""
+    print(reason, flush=True)
+    sys.exit(77)
+
+
+def check(holds: bool, what: str) -> None:
+    """Go on only if `what` holds."""
+    print(f"{'ok' if holds else 'NOT OK'}: {what}", flush=True)
+    if not holds:
+        sys.exit(1)
+
+
+def run(*argv: object, check_status: bool = True, **options) -> subprocess.CompletedProcess:
+    """Run a program to its end, output captured as text; print it if the program fails."""
+    done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False, **options)
+    if check_status and done.returncode:
+        print(done.stdout, flush=True)
+        check(False, f"{' '.join(str(a) for a in argv)} ends with 0, it ended with {done.returncode}")
+    return done
+
+
+def wait_for(condition: Callable[[], T], limit: float, what: str = "the condition") -> T:
+    """The first true value of `condition`; the test fails after `limit` seconds without one."""
+    end = time.monotonic() + limit
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            check(False, f"{what} within {limit:g} s")
+        time.sleep(0.05)
+
+
+def load_module(path: Optional[str] = None, **parameters: object) -> None:
+    """insmod hmk.ko and wait for its device."""
+    run("insmod", path or os.environ["HMK_MODULE"], *[f"{k}={v}" for k, v in parameters.items()])
+    wait_for(lambda: os.path.exists("/dev/hmk"), 5, "/dev/hmk appears")
+
+
+def unload_module() -> None:
+    """rmmod; fails the test if something still holds the module."""
+    run("rmmod", "hmk")
+    check(not os.path.exists("/dev/hmk"), "/dev/hmk is gone after rmmod")
+
+
+def free_pages(text: Optional[str] = None) -> int:
+    """Free pages over all zones, per-CPU lists included: MemFree alone wanders by tens of MB."""
+    text = Path("/proc/zoneinfo").read_text(encoding="ascii") if text is None else text
+    free = sum(int(n) for n in re.findall(r"^\s+nr_free_pages (\d+)$", text, re.M))
+    return free + sum(int(n) for n in re.findall(r"^\s+count:\s+(\d+)$", text, re.M))
+
+
+def node_free_bytes(node: int) -> int:
+    """MemFree of one node."""
+    text = Path(f"/sys/devices/system/node/node{node}/meminfo").read_text(encoding="ascii")
+    match = re.search(r"MemFree:\s+(\d+) kB", text)
+    assert match, text
+    return int(match.group(1)) * 1024
+
+
+def resident_bytes(pid: int, text: Optional[str] = None) -> Dict[int, int]:
+    """Resident bytes of a process by node, from numa_maps."""
+    text = Path(f"/proc/{pid}/numa_maps").read_text(encoding="utf-8") if text is None else text
+    total: Dict[int, int] = {}
+    for line in text.splitlines():
+        size = re.search(r"kernelpagesize_kB=(\d+)", line)
+        for node, pages in re.findall(r"\bN(\d+)=(\d+)", line):
+            bytes_ = int(pages) * int(size.group(1) if size else 4) * 1024
+            total[int(node)] = total.get(int(node), 0) + bytes_
+    return total
+
+
+def mark(number: int) -> None:
+    """Execute a mark of the counting plugin: 0 resets, others append a line (needs # count: yes)."""
+    run("hmk-mark", number)
+
+
+def marks() -> List[dict]:
+    """The lines the plugin has written so far."""
+    text = (RESULTS / "marks.jsonl").read_text(encoding="ascii")
+    return [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
+
+
+def misses(row: dict, cpu: int, mode: str = "user", kinds: str = "read write") -> List[int]:
+    """LLC misses of one vCPU by node in a line of `marks()`."""
+    return [sum(row["vcpus"][cpu][mode][kind][node] for kind in kinds.split()) for node in range(row["nodes"])]
