@@ -3,6 +3,7 @@
 # kernels: 6.1 6.12
 # timeout: 120
 # count: yes
+# module: no
 """A program bound to each node in turn: the plugin charges at least 99.9 % of its accesses to that
 node, as many as there are lines, to the vCPU, mode and kind they belong to, also after a move."""
 import sys

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""End-to-end tests: tests/e2e/NN-what-it-shows/test.py or test.sh, run inside a guest.
+
+A test says in comments at its top what it needs, for example
+
+    # kernels: 6.1 6.12      gates it runs on (default: both)
+    # timeout: 120           seconds after boot (default: 120)
+    # count: yes             with the counting plugin (default: no)
+    # module: no             does not need hmk.ko (default: yes, path in $HMK_MODULE, not loaded)
+    # defines: HMK_TEST_SWITCHES   a second hmk.ko built with these, path in $HMK_VARIANT
+    # cmdline: quiet         more words for the kernel command line
+    # thp: always            transparent huge pages (default: madvise)
+    # llc: 2097152           bytes of the modelled cache
+
+and may bring machine.yaml (default: configs/lab/four-tier.yaml) and *.c (compiled into $HMK_TEST_BIN).
+"""
+import os
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, List, Optional, Tuple
+
+from lab import LabError, load_machine, run_once
+from lab.kernels import GATES
+from lab.module import build_module
+from lab.outcome import FAIL, LOST, PASS, SKIP, Outcome
+from lab.plugin import DEFAULT_LLC
+from suite.case import FAILED, PASSED, SKIPPED, Result
+
+KEYS = ("kernels", "timeout", "count", "module", "defines", "cmdline", "thp", "llc")
+HEADER_LINES = 30
+SHOWN_LINES = 25
+
+
+@dataclass(frozen=True)
+class EndToEnd:
+    """One test on one kernel."""
+
+    root: Path
+    folder: Path
+    script: Path
+    kernel: str
+    needs: Dict[str, str]
+
+    @property
+    def name(self) -> str:
+        return f"e2e/{self.folder.name} [{self.kernel}]"
+
+    @property
+    def results(self) -> Path:
+        return self.root / "build/e2e-results" / f"{self.folder.name}.{self.kernel}"
+
+    def run(self) -> Result:
+        """Compile, build, boot, run; whatever cannot be done is a failure of this test."""
+        began = time.monotonic()
+        try:
+            outcome = self._run_in_guest()
+        except LabError as error:
+            outcome = Outcome(LOST, reason=str(error))
+        seconds = time.monotonic() - began
+        if outcome.kind == PASS:
+            return Result(self.name, PASSED, seconds)
+        if outcome.kind == SKIP:
+            return Result(self.name, SKIPPED, seconds, outcome.reason)
+        kind = "" if outcome.kind == FAIL else "lost guest: "
+        return Result(self.name, FAILED, seconds, kind + outcome.reason,
+                      tuple(outcome.output[-SHOWN_LINES:] + outcome.dmesg[-SHOWN_LINES:]))
+
+    def _run_in_guest(self) -> Outcome:
+        shutil.rmtree(self.results, ignore_errors=True)
+        self.results.mkdir(parents=True)
+        own = self.folder / "machine.yaml"
+        machine = load_machine(own if own.exists() else self.root / "configs/lab/four-tier.yaml")
+        interpreter = "/usr/bin/python3" if self.script.suffix == ".py" else "/bin/sh"
+        outcome = run_once(
+            machine, self.kernel, [interpreter, *(["-B"] if self.script.suffix == ".py" else []), str(self.script)],
+            timeout=float(self.needs.get("timeout", "120")), count=self.needs.get("count") == "yes",
+            extra_cmdline=self.needs.get("cmdline", ""), thp=self.needs.get("thp", "madvise"),
+            llc=int(self.needs.get("llc", DEFAULT_LLC)), env=self._environment(), results=self.results)
+        (self.results / "output.log").write_text("\n".join(outcome.output) + "\n", encoding="utf-8")
+        (self.results / "dmesg.log").write_text("\n".join(outcome.dmesg) + "\n", encoding="utf-8")
+        return outcome
+
+    def _environment(self) -> Dict[str, str]:
+        env = {"HMK_BUILD": str(self.root / "build/release"), "HMK_TEST_BIN": str(compile_helpers(self.root, self.folder))}
+        if self.needs.get("module", "yes") == "yes":
+            env["HMK_MODULE"] = str(build_module(self.kernel, (), self.root))
+        if "defines" in self.needs:
+            env["HMK_VARIANT"] = str(build_module(self.kernel, self.needs["defines"].split(), self.root))
+        return env
+
+
+def collect(root: Path, kernels: Optional[Tuple[str, ...]] = None) -> List[EndToEnd]:
+    """All tests on all kernels they are for; `kernels` given explicitly wins over the gates."""
+    found = []
+    for folder in sorted((root / "tests/e2e").iterdir()):
+        scripts = [folder / name for name in ("test.py", "test.sh") if (folder / name).is_file()]
+        if not re.match(r"\d\d-", folder.name) or not scripts:
+            continue
+        needs = header(scripts[0].read_text(encoding="utf-8"), str(scripts[0]))
+        for kernel in kernels or GATES:
+            if kernel == "newest" or kernel in needs.get("kernels", " ".join(GATES)).split():
+                found.append(EndToEnd(root, folder, scripts[0], kernel, needs))
+    return found
+
+
+def header(text: str, place: str = "test") -> Dict[str, str]:
+    """The `# key: value` comments at the top of a test.
+
+    >>> header("#!/bin/sh\\n# timeout: 60\\n")
+    {'timeout': '60'}
+    """
+    found: Dict[str, str] = {}
+    for line in text.splitlines()[:HEADER_LINES]:
+        match = re.match(r"^# ([a-z]+): (.*)$", line)
+        if match and match.group(1) not in KEYS:
+            raise LabError(f"{place}: unknown header '{match.group(1)}'; known are {', '.join(KEYS)}")
+        if match:
+            found[match.group(1)] = match.group(2).strip()
+    return found
+
+
+def compile_helpers(root: Path, folder: Path) -> Path:
+    """Compile the test's own C programs; they include mark.h, the ABI and include/."""
+    target = root / "build/e2e" / folder.name
+    target.mkdir(parents=True, exist_ok=True)
+    for source in sorted(folder.glob("*.c")):
+        program = target / source.stem
+        if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
+            continue
+        partial = target / f".{source.stem}.{os.getpid()}.{time.monotonic_ns()}"
+        done = subprocess.run(["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread",
+                               f"-I{root}/tools/lab/plugin", f"-I{root}/uapi", f"-I{root}/include",
+                               str(source), "-o", str(partial)], check=False, stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            raise LabError(f"{source.name} does not compile: {done.stderr.strip().splitlines()[0]}")
+        partial.rename(program)
+    return target
