@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""What is read out of a guest: kernel log, marks, headers of tests, accounting helpers."""
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools/lab"), str(ROOT / "tests/e2e")]
+
+import lib  # noqa: E402
+from lab.errors import LabError  # noqa: E402
+from lab.outcome import Outcome, read_marks  # noqa: E402
+from lab.splat import splats  # noqa: E402
+from suite import e2e  # noqa: E402
+
+
+def row(seq: int, user: list, kernel: list) -> dict:
+    def half(read: list) -> dict:
+        return {"read": read, "write": [0] * len(read), "llc_hits": 0, "accesses": 0, "instructions": 7 * seq}
+    return {"mark": 1, "seq": seq, "nodes": len(user),
+            "vcpus": [{"cpu": 0, "elsewhere": 0, "user": half(user), "kernel": half(kernel)}]}
+
+
+class KernelLog(unittest.TestCase):
+    def test_defects_are_found(self):
+        for line in ("WARNING: CPU: 0 PID: 1 at mm/migrate.c:1", "BUG: Bad page state in process x", "Oops: int3: 0000",
+                     "BUG: unable to handle page fault", "rcu: INFO: rcu_preempt self-detected stall on CPU",
+                     "INFO: task a:1 blocked for more than 120 seconds.", "UBSAN: array-index-out-of-bounds"):
+            self.assertEqual(splats([line]), [line])
+
+    def test_loading_an_unsigned_module_is_not_a_defect(self):
+        lines = ["hmk: loading out-of-tree module taints kernel.",
+                 "hmk: module verification failed: signature and/or required key missing - tainting kernel",
+                 "rcu: RCU calculated value of scheduler-enlistment delay is 25 jiffies."]
+        self.assertEqual(splats(lines), [])
+
+
+class Marks(unittest.TestCase):
+    def test_a_line_still_being_written_waits(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "marks.jsonl"
+            file.write_text(json.dumps(row(0, [1, 3], [0, 0])) + "\n" + '{"mark":1,"se', encoding="ascii")
+            self.assertEqual([mark.sequence for mark in read_marks(file)], [0])
+
+    def test_shares_are_of_the_asked_mode_and_differences_subtract(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "marks.jsonl"
+            file.write_text("".join(json.dumps(r) + "\n" for r in (row(1, [1, 3], [9, 9]), row(2, [2, 12], [9, 9]))),
+                            encoding="ascii")
+            first, second = read_marks(file)
+        self.assertEqual(first.shares(), [0.25, 0.75])
+        self.assertEqual(first.shares(modes=("kernel",)), [0.5, 0.5])
+        self.assertEqual(second.since(first).shares(), [0.1, 0.9])
+        self.assertEqual(second.since(first).instructions(), 14)
+
+
+class ExitCodes(unittest.TestCase):
+    def test_a_lost_guest_is_never_zero(self):
+        self.assertEqual(Outcome("lost").exit_code, 1)
+        self.assertEqual(Outcome("fail", status=0).exit_code, 1)
+        self.assertEqual(Outcome("fail", status=5).exit_code, 5)
+        self.assertEqual(Outcome("skip", status=77).exit_code, 77)
+
+
+class TestHeaders(unittest.TestCase):
+    def test_a_misspelt_header_is_refused(self):
+        with self.assertRaises(LabError):
+            e2e.header("# timout: 60\n")
+
+    def test_prose_is_not_a_header(self):
+        self.assertEqual(e2e.header("# SPDX-License-Identifier: MIT\n# count: yes\n"), {"count": "yes"})
+
+
+class Accounting(unittest.TestCase):
+    def test_free_pages_include_the_per_cpu_lists(self):
+        text = "Node 0, zone DMA\n  pages free     5\n      nr_free_pages 5\n  pagesets\n    cpu: 0\n" \
+               "              count:    3\n              high:  9\n    cpu: 1\n              count: 4\n"
+        self.assertEqual(lib.free_pages(text), 12)
+
+    def test_resident_bytes_honour_the_page_size(self):
+        text = "7f00 default anon=3 dirty=3 N0=2 N2=1 kernelpagesize_kB=4\n7f10 default huge N2=1 kernelpagesize_kB=2048\n"
+        self.assertEqual(lib.resident_bytes(1, text), {0: 8192, 2: 4096 + (2 << 20)})
+
+
+if __name__ == "__main__":
+    unittest.main()
