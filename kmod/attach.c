@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who may be profiled, by whom, and with which parameters. */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/file.h>
+#include <linux/pid.h>
+#include <linux/ptrace.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+
+#include "compat/symbols.h"
+#include "session.h"
+
+#define MSEC	1000000ull
+
+static const struct hmk_params hmk_defaults = {
+	.interval_ns = 10000 * MSEC,
+	.budget_bp = 500,
+	.num_scans = 3,
+	.alpha_q16 = 32768,
+	.top_k = 5,
+	.scout_bp = 1000,
+	.init_scan_bp = 1000,
+	.flush = HMK_FLUSH_ROUND,
+	.max_region = 256ull << 20,
+	.weight = 100,
+};
+
+/* One row per parameter: where it lives and what it may be. */
+struct limit {
+	u64 bit;
+	u16 offset, size;
+	u64 min, max;
+};
+
+#define LIMIT(bit, member, min, max)						\
+	{ bit, offsetof(struct hmk_params, member),				\
+	  sizeof_field(struct hmk_params, member), min, max }
+
+static const struct limit hmk_limits[] = {
+	LIMIT(HMK_PARAM_INTERVAL, interval_ns, 50 * MSEC, 600000 * MSEC),
+	LIMIT(HMK_PARAM_BUDGET, budget_bp, 1, 5000),
+	LIMIT(HMK_PARAM_NUM_SCANS, num_scans, 1, HMK_CORE_MAX_SCANS),
+	LIMIT(HMK_PARAM_ALPHA, alpha_q16, 1, HMK_CORE_Q16_ONE),
+	LIMIT(HMK_PARAM_TAU1, tau1_q16, 0, HMK_CORE_MAX_SCANS << 16),
+	LIMIT(HMK_PARAM_TAU2, tau2_q16, 0, HMK_CORE_MAX_SCANS << 16),
+	LIMIT(HMK_PARAM_TAU_STEP, tau_step_q16, 0, HMK_CORE_MAX_SCANS << 16),
+	LIMIT(HMK_PARAM_TOP_K, top_k, 1, 64),
+	LIMIT(HMK_PARAM_SCOUTS, scout_bp, 0, 5000),
+	LIMIT(HMK_PARAM_INIT_SCAN, init_scan_bp, 0, 5000),
+	LIMIT(HMK_PARAM_FLUSH, flush, HMK_FLUSH_NONE, HMK_FLUSH_ROUND),
+	LIMIT(HMK_PARAM_SWITCHES, switches, 0, HMK_SWITCH_ALL),
+	LIMIT(HMK_PARAM_SCAN_COST, scan_cost_ns, 0, 1000000),
+	LIMIT(HMK_PARAM_MAX_REGION, max_region, HMK_CORE_BASE_REGION, 1ull << 40),
+	LIMIT(HMK_PARAM_WEIGHT, weight, 1, 10000),
+	LIMIT(HMK_PARAM_SEED, seed, 0, U64_MAX),
+};
+
+static u64 value_of(const struct hmk_params *p, const struct limit *l)
+{
+	const void *at = (const void *)p + l->offset;
+
+	return l->size == 8 ? *(const u64 *)at : *(const u32 *)at;
+}
+
+/* The thresholds follow num_scans unless they are given (HK-14, A-6). */
+static void derive(struct hmk_params *p)
+{
+	u32 range = p->num_scans << 16;
+
+	if (!p->tau1_q16)
+		p->tau1_q16 = range / 3;
+	if (!p->tau2_q16)
+		p->tau2_q16 = 2 * (range / 3);
+	if (!p->tau_step_q16)
+		p->tau_step_q16 = max(p->tau1_q16 / 4, 1u);
+}
+
+/* Check what is named by the mask and lay it over @into. Nothing half-done. */
+static int merge_params(struct hmk_params *into, const struct hmk_params *given)
+{
+	struct hmk_params p = *into;
+	u32 i;
+
+	if (given->mask & ~HMK_PARAM_ALL || given->reserved)
+		return -EINVAL;
+	if (given->mask & HMK_PARAM_NUM_SCANS)
+		p.tau1_q16 = p.tau2_q16 = p.tau_step_q16 = 0;
+	for (i = 0; i < ARRAY_SIZE(hmk_limits); i++) {
+		const struct limit *l = &hmk_limits[i];
+		u64 value = value_of(given, l);
+
+		if (!(given->mask & l->bit))
+			continue;
+		if (value < l->min || value > l->max)
+			return -EINVAL;
+		memcpy((void *)&p + l->offset, (const void *)given + l->offset, l->size);
+	}
+	derive(&p);
+	p.mask = HMK_PARAM_ALL;
+	*into = p;
+	return 0;
+}
+
+static struct pid *pid_of(const struct hmk_attach *a)
+{
+	struct file *file;
+	struct pid *pid;
+
+	if (a->flags & HMK_ATTACH_PID)
+		return find_get_pid(a->pidfd) ?: ERR_PTR(-ESRCH);
+	if (!hmk_has(HMK_FEAT_PIDFD))
+		return ERR_PTR(-EOPNOTSUPP);
+	file = fget(a->pidfd);
+	if (!file)
+		return ERR_PTR(-EBADF);
+	pid = hmk_call(pidfd_pid)(file);
+	if (!IS_ERR(pid))
+		get_pid(pid);
+	fput(file);
+	return pid;
+}
+
+/* What the table shows is as private as /proc/PID/pagemap. */
+static bool may_trace(struct task_struct *task)
+{
+	if (!hmk_has(HMK_FEAT_PTRACE_CHECK))
+		return capable(CAP_SYS_PTRACE);
+	return hmk_call(ptrace_may_access)(task, PTRACE_MODE_READ_REALCREDS);
+}
+
+/*
+ * The mm, grabbed, if the caller may trace it. exec_update_lock makes check and
+ * look-up one step, so that no suid exec can come between them.
+ */
+static struct mm_struct *grab_mm(struct task_struct *task)
+{
+	struct mm_struct *mm;
+	bool allowed;
+
+	if (down_read_killable(&task->signal->exec_update_lock))
+		return ERR_PTR(-EINTR);
+	mm = get_task_mm(task);
+	allowed = may_trace(task);
+	up_read(&task->signal->exec_update_lock);
+	if (mm && allowed)
+		mmgrab(mm);
+	if (mm)
+		mmput(mm);
+	if (!allowed)
+		return ERR_PTR(-EPERM);
+	return mm ? mm : ERR_PTR(-EINVAL);
+}
+
+static int bind(struct hmk_session *s, const struct hmk_attach *a, struct hmk_params *params)
+{
+	struct pid *pid = pid_of(a);
+	struct task_struct *task;
+	struct mm_struct *mm;
+	int err;
+
+	if (IS_ERR(pid))
+		return PTR_ERR(pid);
+	task = get_pid_task(pid, PIDTYPE_TGID);
+	if (!task) {
+		put_pid(pid);
+		return -ESRCH;
+	}
+	mm = grab_mm(task);
+	put_task_struct(task);
+	if (IS_ERR(mm)) {
+		put_pid(pid);
+		return PTR_ERR(mm);
+	}
+	err = hmk_table_create(s, get_mm_rss(mm) / (HMK_CORE_BASE_REGION / PAGE_SIZE) + 1024);
+	if (err) {
+		mmdrop(mm);
+		put_pid(pid);
+		return err;
+	}
+	s->params = *params;
+	s->pid = pid;
+	s->mm = mm;
+	return 0;
+}
+
+/**
+ * hmk_attach() - HMK_IOC_ATTACH.
+ * @s:   session without a target.
+ * @arg: struct hmk_attach in user memory.
+ *
+ * Return: 0 or what the uapi header's table says.
+ */
+long hmk_attach(struct hmk_session *s, void __user *arg)
+{
+	struct hmk_params params = hmk_defaults;
+	struct hmk_attach a;
+	long err = hmk_copy_in(&a, sizeof(a), arg, sizeof(a));
+
+	if (err)
+		return err;
+	if (a.flags & ~HMK_ATTACH_PID || a.reserved || a.table_bytes)
+		return -EINVAL;
+	err = merge_params(&params, &a.params);
+	if (err)
+		return err;
+	mutex_lock(&s->lock);
+	err = s->mm ? -EBUSY : bind(s, &a, &params);
+	if (!err) {
+		a.params = params;
+		a.table_bytes = hmk_table_bytes(s->table);
+	}
+	mutex_unlock(&s->lock);
+	return err ? err : hmk_copy_out(arg, &a, sizeof(a));
+}
+
+/**
+ * hmk_set() - HMK_IOC_SET: change parameters from the next interval on.
+ * @s:   attached session.
+ * @arg: struct hmk_set in user memory; all values in force are written back.
+ *
+ * Return: 0 or what the uapi header's table says.
+ */
+long hmk_set(struct hmk_session *s, void __user *arg)
+{
+	struct hmk_set set;
+	long err = hmk_copy_in(&set, sizeof(set), arg, sizeof(set));
+
+	if (err)
+		return err;
+	if (set.reserved)
+		return -EINVAL;
+	mutex_lock(&s->lock);
+	err = s->mm ? merge_params(&s->params, &set.params) : -ENOTCONN;
+	set.params = s->params;
+	mutex_unlock(&s->lock);
+	return err ? err : hmk_copy_out(arg, &set, sizeof(set));
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How many pages of a region are present, and on which node: a read-only walk
+ * over a slice of the regions per interval. Regions that are new or were moved
+ * come first, the rest in rotation.
+ */
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/sched.h>
+
+#include "session.h"
+#include "walk.h"
+
+#define SLICE_MIN	64u	/* regions per interval, at least */
+#define SLICE_PARTS	16u	/* a full rotation takes this many intervals */
+
+struct census {
+	u64 start, end;
+	u32 pages[HMK_MAX_NODES];
+	u8 leaf_shift;
+};
+
+static void count_leaf(const struct hmk_leaf *leaf, void *arg)
+{
+	u64 end = leaf->addr + (1ull << leaf->shift);
+	struct census *c = arg;
+	int node;
+
+	if (!leaf->page)
+		return;
+	node = page_to_nid(leaf->page);
+	if (node < HMK_MAX_NODES)
+		c->pages[node] += (min(end, c->end) - max_t(u64, leaf->addr, c->start)) >> PAGE_SHIFT;
+	c->leaf_shift = max_t(u8, c->leaf_shift, leaf->shift);
+}
+
+static void judge(struct hmk_region *r, const struct census *c)
+{
+	u32 sum = 0, most = 0, node;
+
+	r->node = NUMA_NO_NODE;
+	for (node = 0; node < HMK_MAX_NODES; node++) {
+		sum += c->pages[node];
+		if (c->pages[node] > most) {
+			most = c->pages[node];
+			r->node = node;
+		}
+	}
+	r->resident_pages = sum;
+	r->away_pages = sum - most;
+	r->leaf_shift = c->leaf_shift;
+	r->flags &= ~HMK_REGION_CENSUS;
+}
+
+static void count_region(struct mm_struct *mm, struct hmk_region *r, struct census *c)
+{
+	struct vm_area_struct *vma;
+
+	memset(c, 0, sizeof(*c));
+	c->start = r->start;
+	c->end = r->end;
+	c->leaf_shift = PAGE_SHIFT;
+	mmap_read_lock(mm);
+	vma = find_vma(mm, r->start);
+	if (vma && vma->vm_start < r->end && hmk_vma_takes_part(vma))
+		hmk_walk_leaves(mm, max_t(u64, r->start, vma->vm_start),
+				min_t(u64, r->end, vma->vm_end), count_leaf, c);
+	mmap_read_unlock(mm);
+	judge(r, c);
+	cond_resched();
+}
+
+static bool overlaps_touched(const struct hmk_session *s, const struct hmk_region *r)
+{
+	u32 i;
+
+	if (s->nr_touched > HMK_TOUCHED_MAX)
+		return true;
+	for (i = 0; i < s->nr_touched; i++) {
+		if (s->touched[i].start < r->end && r->start < s->touched[i].end)
+			return true;
+	}
+	return false;
+}
+
+/* Moves note what they touched; those regions are counted again. */
+static void mark_touched(struct hmk_session *s)
+{
+	struct hmk_profile *p = &s->prof;
+	u32 i;
+
+	spin_lock(&s->touched_lock);
+	for (i = 0; s->nr_touched && i < p->now.nr; i++) {
+		if (overlaps_touched(s, &p->now.at[i]))
+			p->now.at[i].flags |= HMK_REGION_CENSUS;
+	}
+	s->nr_touched = 0;
+	spin_unlock(&s->touched_lock);
+}
+
+/**
+ * hmk_census() - count the residency of this interval's slice of the regions.
+ * @s:  the session; its region array belongs to the calling thread.
+ * @mm: users held by the caller.
+ */
+void hmk_census(struct hmk_session *s, struct mm_struct *mm)
+{
+	struct hmk_profile *p = &s->prof;
+	u32 slice = max(SLICE_MIN, p->now.nr / SLICE_PARTS);
+	struct census c;
+	u32 i;
+
+	mark_touched(s);
+	for (i = 0; i < p->now.nr; i++) {
+		if (p->now.at[i].flags & HMK_REGION_CENSUS)
+			count_region(mm, &p->now.at[i], &c);
+	}
+	for (i = 0; i < min(slice, p->now.nr); i++) {
+		if (p->census_next >= p->now.nr)
+			p->census_next = 0;
+		count_region(mm, &p->now.at[p->census_next++], &c);
+	}
+}

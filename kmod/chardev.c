@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* /dev/hmk: copy in, check, hand over; no policy. */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/uaccess.h>
+
+#include "chardev.h"
+#include "compat/symbols.h"
+#include "move.h"
+#include "session.h"
+
+/**
+ * hmk_copy_in() - copy a sized struct from user memory.
+ * @dst:  kernel struct.
+ * @size: its size.
+ * @src:  user struct; its first member is its size as the caller knows it.
+ * @min:  smallest size that was ever valid.
+ *
+ * Return: 0; -EFAULT; -EINVAL when the caller's struct is too small; -E2BIG
+ * when it has bytes beyond ours that are not zero.
+ */
+long hmk_copy_in(void *dst, size_t size, const void __user *src, size_t min)
+{
+	u32 usize;
+
+	if (get_user(usize, (const u32 __user *)src))
+		return -EFAULT;
+	if (usize < min)
+		return -EINVAL;
+	if (usize > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(dst, size, src, usize);
+}
+
+/* The caller's size came in with the struct: never write past what it knows. */
+long hmk_copy_out(void __user *dst, const void *src, size_t size)
+{
+	u32 usize = *(const u32 *)src;
+
+	return copy_to_user(dst, src, min_t(size_t, usize, size)) ? -EFAULT : 0;
+}
+
+static long get_info(void __user *arg)
+{
+	struct hmk_info info;
+	u32 size;
+	long err = hmk_copy_in(&info, sizeof(info), arg, 16);
+
+	if (err)
+		return err;
+	size = info.size;
+	memset(&info, 0, sizeof(info));
+	info.size = size;
+	info.abi_version = HMK_ABI_VERSION;
+	info.max_ranges = HMK_MAX_RANGES;
+	info.interval_min_ns = 50ull * NSEC_PER_MSEC;
+	info.interval_max_ns = 600ull * NSEC_PER_SEC;
+	info.budget_max_bp = 5000;
+	info.num_scans_max = HMK_CORE_MAX_SCANS;
+	info.record_size = sizeof(struct hmk_record);
+	hmk_symbols_report(&info);
+	return hmk_copy_out(arg, &info, sizeof(info));
+}
+
+static int hmk_open(struct inode *inode, struct file *file)
+{
+	struct hmk_session *s = hmk_session_create();
+
+	if (!s)
+		return -ENOMEM;
+	file->private_data = s;
+	return nonseekable_open(inode, file);
+}
+
+static int hmk_release(struct inode *inode, struct file *file)
+{
+	hmk_session_destroy(file->private_data);
+	return 0;
+}
+
+static long hmk_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct hmk_session *s = file->private_data;
+	void __user *user = (void __user *)arg;
+
+	/* The size in the command is the caller's; the struct says it again. */
+	if (_IOC_TYPE(cmd) != HMK_IOC_MAGIC)
+		return -ENOTTY;
+	if (_IOC_NR(cmd) == _IOC_NR(HMK_IOC_GET_INFO))
+		return get_info(user);
+	if (_IOC_NR(cmd) <= _IOC_NR(HMK_IOC_STATS) && !(file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	switch (_IOC_NR(cmd)) {
+	case _IOC_NR(HMK_IOC_ATTACH):
+		return hmk_attach(s, user);
+	case _IOC_NR(HMK_IOC_SET):
+		return hmk_set(s, user);
+	case _IOC_NR(HMK_IOC_START):
+		return hmk_session_start(s);
+	case _IOC_NR(HMK_IOC_STOP):
+		return hmk_session_stop(s);
+	case _IOC_NR(HMK_IOC_MOVE):
+		return hmk_move(s, user);
+	case _IOC_NR(HMK_IOC_RESULT):
+		return hmk_result(s, user);
+	case _IOC_NR(HMK_IOC_STATS):
+		return hmk_session_stats(s, user);
+	}
+	return -ENOTTY;
+}
+
+static int hmk_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return hmk_table_mmap(file->private_data, vma);
+}
+
+static ssize_t hmk_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+{
+	return hmk_session_read_event(file->private_data, buf, len,
+				      file->f_flags & O_NONBLOCK);
+}
+
+static __poll_t hmk_poll(struct file *file, poll_table *pt)
+{
+	return hmk_session_poll(file->private_data, file, pt);
+}
+
+static const struct file_operations hmk_fops = {
+	.owner = THIS_MODULE,	/* no unload while a file is open */
+	.open = hmk_open,
+	.release = hmk_release,
+	.unlocked_ioctl = hmk_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = hmk_mmap,
+	.read = hmk_read,
+	.poll = hmk_poll,
+	.llseek = noop_llseek,
+};
+
+static struct miscdevice hmk_misc = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "hmk",
+	.fops = &hmk_fops,
+	.mode = 0600,
+};
+
+int hmk_chardev_init(void)
+{
+	return misc_register(&hmk_misc);
+}
+
+void hmk_chardev_exit(void)
+{
+	misc_deregister(&hmk_misc);
+}

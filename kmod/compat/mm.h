@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Memory-management helpers that changed between the supported kernels. */
+#ifndef HMK_COMPAT_MM_H
+#define HMK_COMPAT_MM_H
+
+#include <linux/mm.h>
+#include <linux/page-flags.h>
+#include <linux/rmap.h>
+#include <linux/version.h>
+
+/*
+ * try_to_migrate() takes TTU_BATCH_FLUSH since 6.3 (7e12beb8ca2a); before, it
+ * warns and does nothing. No declaration changed, so only the version tells.
+ */
+#define HMK_TTU_BATCH_ALLOWED (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0))
+
+/*
+ * folio_isolate_lru() returned 0 for success until 6.3 and returns true for
+ * success since (be2d57563822). It is declared in a header private to mm/.
+ */
+static inline bool hmk_isolated(int ret)
+{
+	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0))
+		return ret & 0xff;	/* bool: only the low byte is defined */
+	return ret == 0;
+}
+
+static inline void hmk_vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
+				    unsigned long clear)
+{
+#ifdef HMK_HAVE_VM_FLAGS_SET
+	vm_flags_set(vma, set);
+	vm_flags_clear(vma, clear);
+#else
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+#endif
+}
+
+/**
+ * hmk_folio_mapped_once() - is this its only mapping, and counted reliably?
+ * @folio: referenced by the caller.
+ * @whole: the mapping we know of covers the whole folio (a PMD).
+ *
+ * A large folio mapped by single entries is never "once": before 6.10 its
+ * mappings cannot be counted from a module.
+ *
+ * Return: true when no other page-table entry maps any part of @folio.
+ */
+static inline bool hmk_folio_mapped_once(struct folio *folio, bool whole)
+{
+	if (!folio_test_large(folio))
+		return atomic_read(&folio->_mapcount) == 0;
+	if (!whole)
+		return false;
+#ifdef HMK_HAVE_FOLIO_LARGE_MAPCOUNT
+	return folio_large_mapcount(folio) == 1;
+#else
+	return folio_entire_mapcount(folio) == 1 && !PageDoubleMap(&folio->page);
+#endif
+}
+
+/**
+ * hmk_folio_shared() - is it mapped by somebody else as well?
+ * @folio: referenced by the caller.
+ * @page:  the page of @folio that our entry maps.
+ *
+ * As move_pages(2) judges it: by the page for single entries, by the whole for
+ * a PMD. A child after fork() counts as somebody else.
+ *
+ * Return: true when more than one mapping is found.
+ */
+static inline bool hmk_folio_shared(struct folio *folio, struct page *page)
+{
+	if (!folio_test_large(folio))
+		return atomic_read(&folio->_mapcount) > 0;
+	return folio_entire_mapcount(folio) + atomic_read(&page->_mapcount) + 1 > 1;
+}
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/kprobes.h>
+#include <linux/pid.h>
+#include <linux/string.h>
+#include <linux/hmk.h>
+
+#include "compat/mm.h"
+#include "compat/symbols.h"
+
+/*
+ * What a static call does until its symbol is resolved. Never reached: every
+ * caller asks hmk_has() first. A return of zero bytes is a refusal or a no-op
+ * for each of them.
+ */
+#define HMK_SYMBOL(name, ret, args)						\
+	ret hmk_absent_##name args { return (ret)0; }				\
+	DEFINE_STATIC_CALL(hmk_##name, hmk_absent_##name);
+HMK_SYMBOLS
+#undef HMK_SYMBOL
+
+/* kallsyms_lookup_name() itself is called the same way. */
+static unsigned long hmk_absent_lookup(const char *name)
+{
+	return 0;
+}
+DEFINE_STATIC_CALL(hmk_lookup, hmk_absent_lookup);
+
+enum {
+#define HMK_SYMBOL(name, ret, args) HMK_SYM_##name,
+	HMK_SYMBOLS
+#undef HMK_SYMBOL
+	HMK_SYM_NR
+};
+
+static const char * const hmk_symbol_names[HMK_SYM_NR] = {
+#define HMK_SYMBOL(name, ret, args) #name,
+	HMK_SYMBOLS
+#undef HMK_SYMBOL
+};
+
+static struct {
+	unsigned long found;		/* bit n: HMK_SYM_n */
+	u64 features;
+	u8 why[HMK_FEAT_NR];
+} hmk_kernel;
+
+bool hmk_has(unsigned int feature)
+{
+	return hmk_kernel.features & BIT_ULL(feature);
+}
+
+/* A disabled kprobe is never armed; registering it only yields the address. */
+static bool lookup_available(void)
+{
+	struct kprobe kp = {
+		.symbol_name = "kallsyms_lookup_name",
+		.flags = KPROBE_FLAG_DISABLED,
+	};
+
+	if (register_kprobe(&kp))
+		return false;
+	static_call_update(hmk_lookup, (unsigned long (*)(const char *))kp.addr);
+	unregister_kprobe(&kp);
+	return true;
+}
+
+static void feature(unsigned int bit, bool on, u8 why)
+{
+	if (on)
+		hmk_kernel.features |= BIT_ULL(bit);
+	hmk_kernel.why[bit] = on ? HMK_WHY_ON : why;
+}
+
+static bool found(unsigned int symbol)
+{
+	return hmk_kernel.found & BIT(symbol);
+}
+
+static void derive_features(void)
+{
+	bool own = found(HMK_SYM_flush_tlb_mm_range) &&
+		   found(HMK_SYM_folio_isolate_lru) &&
+		   found(HMK_SYM_folio_putback_lru) &&
+		   found(HMK_SYM_try_to_migrate) &&
+		   found(HMK_SYM_remove_migration_ptes);
+
+	feature(HMK_FEAT_SCAN, true, 0);
+	feature(HMK_FEAT_FLUSH_RANGE, found(HMK_SYM_flush_tlb_mm_range), HMK_WHY_SYMBOL);
+	feature(HMK_FEAT_LRU_DRAIN, found(HMK_SYM_lru_add_drain_all), HMK_WHY_SYMBOL);
+	feature(HMK_FEAT_MOVE_OWN, own, HMK_WHY_SYMBOL);
+	feature(HMK_FEAT_MOVE_BATCH,
+		own && HMK_TTU_BATCH_ALLOWED && found(HMK_SYM_try_to_unmap_flush),
+		HMK_TTU_BATCH_ALLOWED ? HMK_WHY_SYMBOL : HMK_WHY_CONFIG);
+	feature(HMK_FEAT_MOVE_VMA, IS_ENABLED(CONFIG_DEVICE_MIGRATION), HMK_WHY_CONFIG);
+	feature(HMK_FEAT_MOVE_SHMEM, own, HMK_WHY_SYMBOL);
+	feature(HMK_FEAT_MOVE_PAGE_TABLES, false, HMK_WHY_NOT_YET);
+	feature(HMK_FEAT_PTRACE_CHECK, found(HMK_SYM_ptrace_may_access), HMK_WHY_SYMBOL);
+	feature(HMK_FEAT_PIDFD, found(HMK_SYM_pidfd_pid), HMK_WHY_SYMBOL);
+	feature(HMK_FEAT_YOUNG, IS_ENABLED(CONFIG_PAGE_IDLE_FLAG), HMK_WHY_CONFIG);
+	feature(HMK_FEAT_CPUSET, true, 0);
+	feature(HMK_FEAT_TEST_SWITCHES, IS_ENABLED(HMK_TEST_SWITCHES), HMK_WHY_BUILD);
+}
+
+void hmk_symbols_resolve(bool allow)
+{
+	if (allow && lookup_available()) {
+		unsigned long addr;
+
+#define HMK_SYMBOL(name, ret, args)						\
+		addr = static_call(hmk_lookup)(#name);				\
+		if (addr) {							\
+			static_call_update(hmk_##name, (ret (*) args)addr);	\
+			hmk_kernel.found |= BIT(HMK_SYM_##name);		\
+		}
+		HMK_SYMBOLS
+#undef HMK_SYMBOL
+	}
+	derive_features();
+}
+
+void hmk_symbols_report(struct hmk_info *info)
+{
+	unsigned int i;
+
+	info->features = hmk_kernel.features;
+	memcpy(info->why, hmk_kernel.why, sizeof(hmk_kernel.why));
+	for (i = 0; i < HMK_SYM_NR; i++) {
+		if (found(i))
+			continue;
+		if (info->missing[0])
+			strlcat(info->missing, " ", sizeof(info->missing));
+		strlcat(info->missing, hmk_symbol_names[i], sizeof(info->missing));
+	}
+}

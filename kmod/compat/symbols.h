@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Kernel functions that no module may link to, resolved at load by name.
+ * One fact, one place: hmk_features says which of them can be called.
+ */
+#ifndef HMK_COMPAT_SYMBOLS_H
+#define HMK_COMPAT_SYMBOLS_H
+
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/static_call.h>
+
+struct hmk_info;
+
+/*
+ * HMK_SYMBOL(name, return type, parameters): the prototypes are ours because
+ * most of them live in headers private to mm/. remove_migration_ptes() takes
+ * bool, int or an enum as its last argument depending on the release; 0 means
+ * the same in all of them.
+ */
+#define HMK_SYMBOLS								\
+	HMK_SYMBOL(flush_tlb_mm_range, void, (struct mm_struct *mm,		\
+		unsigned long start, unsigned long end,				\
+		unsigned int stride_shift, bool freed_tables))			\
+	HMK_SYMBOL(lru_add_drain_all, void, (void))				\
+	HMK_SYMBOL(folio_isolate_lru, int, (struct folio *folio))		\
+	HMK_SYMBOL(folio_putback_lru, void, (struct folio *folio))		\
+	HMK_SYMBOL(try_to_migrate, void, (struct folio *folio, int flags))	\
+	HMK_SYMBOL(remove_migration_ptes, void, (struct folio *src,		\
+		struct folio *dst, int flags))					\
+	HMK_SYMBOL(try_to_unmap_flush, void, (void))				\
+	HMK_SYMBOL(ptrace_may_access, bool, (struct task_struct *task,		\
+		unsigned int mode))						\
+	HMK_SYMBOL(security_task_movememory, int, (struct task_struct *task))	\
+	HMK_SYMBOL(pidfd_pid, struct pid *, (const struct file *file))
+
+#define HMK_SYMBOL(name, ret, args)						\
+	ret hmk_absent_##name args;						\
+	DECLARE_STATIC_CALL(hmk_##name, hmk_absent_##name);
+HMK_SYMBOLS
+#undef HMK_SYMBOL
+
+#define hmk_call(name) static_call(hmk_##name)
+
+/**
+ * hmk_has() - does this feature work on this kernel?
+ * @feature: HMK_FEAT_*
+ *
+ * Return: true when it does. Set once at load, never changes.
+ */
+bool hmk_has(unsigned int feature);
+
+/**
+ * hmk_symbols_resolve() - look all names up and derive the features.
+ * @allow: false leaves every name unresolved, to test the fallbacks.
+ */
+void hmk_symbols_resolve(bool allow);
+
+/**
+ * hmk_symbols_report() - fill in features, reasons and missing names.
+ * @info: zeroed by the caller.
+ */
+void hmk_symbols_report(struct hmk_info *info);
+
+#endif

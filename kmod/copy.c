@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/gfp.h>
+#include <linux/highmem.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
+
+#include "copy.h"
+
+#define COPY_STEP	16u	/* records a helper takes at a time */
+#define MAX_HELPERS	4u
+
+struct workqueue_struct *hmk_ticket_wq;
+static struct workqueue_struct *hmk_copy_wq;
+
+int hmk_copy_init(void)
+{
+	hmk_ticket_wq = alloc_workqueue("hmk_move", WQ_UNBOUND, 0);
+	if (!hmk_ticket_wq)
+		return -ENOMEM;
+	hmk_copy_wq = alloc_workqueue("hmk_copy", WQ_UNBOUND, 0);
+	if (!hmk_copy_wq) {
+		destroy_workqueue(hmk_ticket_wq);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void hmk_copy_exit(void)
+{
+	destroy_workqueue(hmk_copy_wq);
+	destroy_workqueue(hmk_ticket_wq);
+}
+
+struct folio *hmk_folio_alloc(struct folio *src, int node)
+{
+	unsigned int order = folio_order(src);
+	struct page *page;
+	gfp_t gfp;
+
+	if (order) {
+		gfp = (GFP_TRANSHUGE_LIGHT | __GFP_THISNODE | __GFP_NOWARN) & ~__GFP_RECLAIM;
+		return __folio_alloc_node(gfp, order, node);
+	}
+	gfp = (GFP_HIGHUSER_MOVABLE | __GFP_THISNODE | __GFP_NOMEMALLOC |
+	       __GFP_NORETRY | __GFP_NOWARN) & ~__GFP_RECLAIM;
+	page = alloc_pages_node(node, gfp, 0);
+	return page ? page_folio(page) : NULL;
+}
+
+void hmk_folio_copy(struct folio *dst, struct folio *src)
+{
+	long i, nr = folio_nr_pages(src);
+
+	for (i = 0; i < nr; i++) {
+		copy_highpage(folio_page(dst, i), folio_page(src, i));
+		if (nr > 1)
+			cond_resched();
+	}
+}
+
+struct copy_job {
+	struct hmk_chunk *chunk;
+	atomic_t next;
+};
+
+struct copy_helper {
+	struct work_struct work;
+	struct copy_job *job;
+};
+
+static void copy_some(struct copy_job *job)
+{
+	struct hmk_chunk *c = job->chunk;
+	u32 from, i;
+
+	while ((from = atomic_fetch_add(COPY_STEP, &job->next)) < c->nr) {
+		for (i = from; i < min(from + COPY_STEP, c->nr); i++) {
+			if (c->page[i].precopy && c->page[i].dst)
+				hmk_folio_copy(c->page[i].dst, c->page[i].src);
+		}
+		cond_resched();
+	}
+}
+
+static void copy_helper(struct work_struct *work)
+{
+	copy_some(container_of(work, struct copy_helper, work)->job);
+}
+
+/* A chunk of one huge page is one record: it is not worth a helper. */
+static u32 helpers_for(const struct hmk_chunk *c)
+{
+	return min3(c->nr / (2 * COPY_STEP), num_online_cpus() - 1, MAX_HELPERS - 1);
+}
+
+static void copy_in_parallel(struct hmk_chunk *c)
+{
+	struct copy_job job = { .chunk = c, .next = ATOMIC_INIT(0) };
+	struct copy_helper helper[MAX_HELPERS - 1];
+	u32 i, nr = helpers_for(c);
+
+	for (i = 0; i < nr; i++) {
+		INIT_WORK_ONSTACK(&helper[i].work, copy_helper);
+		helper[i].job = &job;
+		queue_work(hmk_copy_wq, &helper[i].work);
+	}
+	copy_some(&job);
+	for (i = 0; i < nr; i++) {
+		flush_work(&helper[i].work);
+		destroy_work_on_stack(&helper[i].work);
+	}
+}
+
+void hmk_copy_ahead(struct hmk_chunk *c)
+{
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < c->nr; i++) {
+		struct hmk_page *pg = &c->page[i];
+
+		if (pg->whole && !c->own)
+			continue;	/* migrate_vma will split it */
+		pg->dst = hmk_folio_alloc(pg->src, c->node);
+		if (!pg->dst)
+			hmk_drop(c, pg, HMK_REFUSED_NO_ROOM, -ENOMEM);
+		else
+			any |= pg->precopy;
+	}
+	if (any)
+		copy_in_parallel(c);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Allocation of target pages and the helper threads that copy into them. */
+#ifndef HMK_COPY_H
+#define HMK_COPY_H
+
+#include "move.h"
+
+int hmk_copy_init(void);
+void hmk_copy_exit(void);
+
+/* Runs tickets; unbound, so that they do not sit on the application's CPU. */
+extern struct workqueue_struct *hmk_ticket_wq;
+
+/**
+ * hmk_folio_alloc() - a target for one source.
+ * @src:  decides the size.
+ * @node: and no other.
+ *
+ * Never reclaims and never wakes the OOM killer: a move is not worth it.
+ *
+ * Return: an uncharged folio with one reference, or NULL.
+ */
+struct folio *hmk_folio_alloc(struct folio *src, int node);
+
+/* Copy all pages of a folio; may sleep between pages. */
+void hmk_folio_copy(struct folio *dst, struct folio *src);
+
+/**
+ * hmk_copy_ahead() - give every record a target and pre-copy what may be.
+ * @c: collected chunk; no lock held, the application runs.
+ *
+ * Records without a target are dropped with "no room". The copies run in
+ * several helper threads (HK-49) and have ended on return.
+ */
+void hmk_copy_ahead(struct hmk_chunk *c);
+
+#endif

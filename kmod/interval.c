@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One interval, read top to bottom; a thread per session repeats it. */
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <hmk/core/budget.h>
+#include <hmk/core/hotness.h>
+#include <hmk/core/region.h>
+
+#include "compat/flush.h"
+#include "session.h"
+
+#define TAIL_PARTS	16u	/* the last round ends 1/16 before the interval (HK-11) */
+#define SLACK_NS	(50 * NSEC_PER_USEC)
+
+/* Sleep until a time of the monotonic clock. Return: false when told to stop. */
+static bool sleep_until(u64 ns)
+{
+	ktime_t at = ns_to_ktime(ns);
+
+	while (!kthread_should_stop() && ktime_get_ns() < ns) {
+		set_current_state(TASK_IDLE);
+		if (kthread_should_stop()) {
+			__set_current_state(TASK_RUNNING);
+			break;
+		}
+		schedule_hrtimeout_range(&at, SLACK_NS, HRTIMER_MODE_ABS);
+	}
+	return !kthread_should_stop();
+}
+
+static int reserve(struct hmk_region_array *a, u32 want)
+{
+	struct hmk_region *more;
+
+	if (want <= a->cap)
+		return 0;
+	want += want / 4;
+	more = kvmalloc_array(want, sizeof(*more), GFP_KERNEL);
+	if (!more)
+		return -ENOMEM;
+	if (a->nr)
+		memcpy(more, a->at, a->nr * sizeof(*more));
+	kvfree(a->at);
+	a->at = more;
+	a->cap = want;
+	return 0;
+}
+
+static u32 count_base_regions(const struct hmk_profile *p)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < p->nr_spans; i++)
+		sum += (ALIGN(p->spans[i].end, HMK_CORE_BASE_REGION) -
+			ALIGN_DOWN(p->spans[i].start, HMK_CORE_BASE_REGION)) /
+		       HMK_CORE_BASE_REGION;
+	return min_t(u64, sum, U32_MAX / 2);
+}
+
+/* The old regions, trimmed to what is there and joined by what is new. */
+static int refresh_regions(struct hmk_profile *p)
+{
+	u32 most = count_base_regions(p) + p->now.nr + p->nr_spans;
+	struct hmk_refresh_result res;
+	int err = reserve(&p->next, most);
+
+	if (err)
+		return err;
+	p->next.nr = hmk_regions_refresh(p->now.at, p->now.nr, p->spans, p->nr_spans,
+					 p->next.at, p->next.cap, ++p->generation, &res);
+	swap(p->now, p->next);
+	return 0;
+}
+
+/*
+ * Samples per region, all alike for now: what the budget allows, 1 to 16. With
+ * fewer samples than regions every skip_of-th region is watched in turn (A-7).
+ */
+static int spread_quota(struct hmk_profile *p)
+{
+	u32 nr = max(p->now.nr, 1u), quota, i, total = 0;
+
+	p->num_ps = hmk_budget_num_ps(p->params.interval_ns, p->params.budget_bp,
+				      p->scan_cost_ns, p->params.num_scans + 1, p->fixed_ns);
+	if (p->params.switches & HMK_SWITCH_NO_BUDGET)
+		p->num_ps = nr * HMK_CORE_MAX_QUOTA;
+	p->skip_of = DIV_ROUND_UP(nr, max(p->num_ps, 1u));
+	p->skip = (p->skip + 1) % p->skip_of;
+	quota = clamp(p->num_ps / nr, 1u, HMK_CORE_MAX_QUOTA);
+	if (p->skip_of > 1)
+		p->flags |= HMK_INTERVAL_DEGRADED;
+	for (i = 0; i < p->now.nr; i++) {
+		struct hmk_region *r = &p->now.at[i];
+
+		r->quota = min_t(u64, quota, (r->end - r->start) >> PAGE_SHIFT);
+		r->flags &= ~HMK_REGION_STALE;
+		if (i % p->skip_of != p->skip)
+			r->flags |= HMK_REGION_STALE;
+		else
+			total += r->quota;
+	}
+	if (total <= p->samples_cap)
+		return 0;
+	kvfree(p->samples);
+	p->samples_cap = 0;
+	p->samples = kvmalloc_array(total, sizeof(*p->samples), GFP_KERNEL);
+	if (!p->samples)
+		return -ENOMEM;
+	p->samples_cap = total;
+	return 0;
+}
+
+static u32 pass(struct mm_struct *mm, struct hmk_session *s, enum hmk_pass kind)
+{
+	struct hmk_profile *p = &s->prof;
+	u64 begin = ktime_get_ns();
+	u32 seen = hmk_scan_pass(mm, p, kind);
+
+	if (p->params.flush == HMK_FLUSH_ROUND)
+		hmk_flush_mm(mm);
+	p->passes_ns += ktime_get_ns() - begin;
+	return seen;
+}
+
+/* Discover, count, choose and clear: what happens when an interval begins. */
+static int begin(struct hmk_session *s, struct mm_struct *mm)
+{
+	struct hmk_profile *p = &s->prof;
+	int err = hmk_discover(mm, p);
+
+	if (!err)
+		err = refresh_regions(p);
+	if (err)
+		return err;
+	hmk_census(s, mm);
+	err = spread_quota(p);
+	if (err)
+		return err;
+	hmk_scan_choose(mm, p);
+	pass(mm, s, HMK_PASS_CLEAR);
+	return 0;
+}
+
+/* Fold the samples' counts into their regions. */
+static void gather(struct hmk_profile *p)
+{
+	const struct hmk_sample *sample = p->samples;
+	u32 i, k;
+
+	for (i = 0; i < p->now.nr; i++) {
+		struct hmk_region *r = &p->now.at[i];
+
+		if (r->flags & HMK_REGION_STALE)
+			continue;
+		r->accesses = 0;
+		r->writes = 0;
+		r->count_min = U8_MAX;
+		r->count_max = 0;
+		for (k = 0; k < r->quota; k++, sample++) {
+			r->accesses += sample->count;
+			r->writes += sample->dirty;
+			r->count_min = min(r->count_min, sample->count);
+			r->count_max = max(r->count_max, sample->count);
+		}
+	}
+}
+
+static void account(struct hmk_session *s, const struct hmk_interval *iv, u32 scans, u32 flushes)
+{
+	struct hmk_profile *p = &s->prof;
+	struct hmk_stats *st = &s->stats;
+	u32 i;
+
+	spin_lock(&s->stats_lock);
+	st->intervals++;
+	st->profile_ns += iv->profile_ns;
+	st->wall_ns += iv->end_ns - iv->start_ns;
+	st->scans += scans;
+	st->flushes += flushes;
+	st->regions = p->now.nr;
+	st->samples = p->nr_samples;
+	st->late_intervals += !!(iv->flags & HMK_INTERVAL_LATE);
+	st->degraded_intervals += !!(iv->flags & HMK_INTERVAL_DEGRADED);
+	st->state_bytes = sizeof(*s) + hmk_table_bytes(s->table) +
+		(u64)(p->now.cap + p->next.cap) * sizeof(struct hmk_region) +
+		(u64)p->spans_cap * sizeof(struct hmk_span) +
+		(u64)p->samples_cap * sizeof(struct hmk_sample);
+	memset(st->resident_pages, 0, sizeof(st->resident_pages));
+	for (i = 0; i < p->now.nr; i++) {
+		const struct hmk_region *r = &p->now.at[i];
+
+		if (r->node >= 0)
+			st->resident_pages[r->node] += r->resident_pages - r->away_pages;
+	}
+	spin_unlock(&s->stats_lock);
+}
+
+static void announce(struct hmk_session *s, u64 seq)
+{
+	spin_lock(&s->event_lock);
+	s->published = seq;
+	s->published_ns = ktime_get_ns();
+	spin_unlock(&s->event_lock);
+	wake_up_interruptible(&s->wait);
+}
+
+/*
+ * CPU time this thread has used, exact up to its last sleep: the scheduler
+ * brings the sum up to date whenever the thread is switched out.
+ */
+static u64 runtime(void)
+{
+	return READ_ONCE(current->se.sum_exec_runtime);
+}
+
+static void finish(struct hmk_session *s, u32 scans, u32 flushes)
+{
+	struct hmk_profile *p = &s->prof;
+	u64 used = runtime(), now = ktime_get_ns();
+	struct hmk_interval iv = {
+		.seq = ++p->seq,
+		.start_ns = p->start_ns,
+		.end_ns = now,
+		.profile_ns = used - p->runtime_ns,
+		.budget_ns = div_u64(p->params.interval_ns * p->params.budget_bp, 10000),
+		.nr_samples = p->nr_samples,
+		.num_ps = p->num_ps,
+		.num_scans = p->params.num_scans,
+		.tau1_q16 = p->params.tau1_q16,
+		.scan_cost_ns = p->scan_cost_ns,
+		.flags = p->flags,
+	};
+	u64 visits = (u64)p->nr_samples * (p->params.num_scans + 1);
+
+	if (visits)
+		p->scan_cost_ns = hmk_budget_track(p->scan_cost_ns,
+						   div64_u64(p->passes_ns, visits));
+	p->fixed_ns = hmk_budget_track_fixed(p->fixed_ns, iv.profile_ns > p->passes_ns ?
+					     iv.profile_ns - p->passes_ns : 0);
+	p->runtime_ns = used;
+	gather(p);
+	hmk_hotness_judge(p->now.at, p->now.nr, p->params.alpha_q16);
+	hmk_publish(s, &iv);
+	account(s, &iv, scans, flushes);
+	announce(s, iv.seq);
+}
+
+/* Return: false when the clock was stopped or the target has gone. */
+static bool one_interval(struct hmk_session *s)
+{
+	struct hmk_profile *p = &s->prof;
+	u64 span, tail;
+	u32 round, scans = 0;
+
+	mutex_lock(&s->lock);
+	p->params = s->params;
+	mutex_unlock(&s->lock);
+	p->start_ns = ktime_get_ns();
+	p->passes_ns = 0;
+	p->flags = 0;
+	tail = div_u64(p->params.interval_ns, TAIL_PARTS);
+	span = p->params.interval_ns - tail;
+
+	for (round = 0; round <= p->params.num_scans; round++) {
+		if (round && !sleep_until(p->start_ns + div_u64(span * round, p->params.num_scans)))
+			return false;
+		if (round > 1 && ktime_get_ns() > p->start_ns + p->params.interval_ns) {
+			p->flags |= HMK_INTERVAL_LATE;
+			break;
+		}
+		if (!mmget_not_zero(s->mm)) {
+			hmk_session_gone(s);
+			return false;
+		}
+		if (round)
+			scans += pass(s->mm, s, HMK_PASS_COUNT);
+		else if (begin(s, s->mm))
+			p->nr_samples = 0;	/* no memory: this interval shows nothing */
+		mmput_async(s->mm);
+	}
+	if (!sleep_until(p->start_ns + p->params.interval_ns - tail / 2))
+		return false;
+	finish(s, scans, round * (p->params.flush == HMK_FLUSH_ROUND));
+	return sleep_until(p->start_ns + p->params.interval_ns);
+}
+
+/* A new thread learns the cost of a scan from its first interval. */
+#define FIRST_SCAN_COST_NS	2000u
+
+int hmk_interval_thread(void *session)
+{
+	struct hmk_session *s = session;
+	struct hmk_profile *p = &s->prof;
+
+	p->rng = s->params.seed ? s->params.seed : get_random_u64();
+	p->scan_cost_ns = s->params.scan_cost_ns ? s->params.scan_cost_ns : FIRST_SCAN_COST_NS;
+	p->runtime_ns = runtime();
+	while (one_interval(s))
+		;
+	/* kthread_stop() waits for a thread that has ended by itself, too. */
+	while (!kthread_should_stop()) {
+		set_current_state(TASK_IDLE);
+		if (!kthread_should_stop())
+			schedule();
+	}
+	__set_current_state(TASK_RUNNING);
+	return 0;
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* HMK_IOC_MOVE: check everything, then move range by range, chunk by chunk. */
+#include <linux/capability.h>
+#include <linux/mmap_lock.h>
+#include <linux/nodemask.h>
+#include <linux/pid.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+
+#include "compat/symbols.h"
+#include "copy.h"
+#include "move.h"
+#include "session.h"
+#include "walk.h"
+
+#define MAX_RANGE_BYTES	(1ull << 40)
+#define MOVE_FLAGS	(HMK_MOVE_TICKET | HMK_MOVE_SYNC_COPY | HMK_MOVE_SHARED | \
+			 HMK_MOVE_FORCE_VMA)
+
+static u32 known_flags(void)
+{
+	return MOVE_FLAGS | (IS_ENABLED(HMK_TEST_SWITCHES) ? HMK_MOVE_TEST_NO_FLUSH : 0);
+}
+
+static int check_range(const struct hmk_range *r, const struct hmk_move *m,
+		       const nodemask_t *allowed)
+{
+	u64 end;
+
+	if (r->flags || !r->length || (r->start | r->length) & ~PAGE_MASK ||
+	    r->length > MAX_RANGE_BYTES || check_add_overflow(r->start, r->length, &end) ||
+	    end > TASK_SIZE_MAX)
+		return -EINVAL;
+	if (r->status && (m->flags & HMK_MOVE_TICKET))
+		return -EINVAL;
+	if (r->node == NUMA_NO_NODE)
+		return r->status ? 0 : -EINVAL;
+	if (r->node < 0 || r->node >= MAX_NUMNODES || !node_state(r->node, N_MEMORY))
+		return -ENODEV;
+	return node_isset(r->node, *allowed) ? 0 : -EACCES;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct hmk_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Sorts a copy: the caller's order is the order of the moves. */
+static int check_overlap(const struct hmk_range *ranges, u32 nr)
+{
+	struct hmk_range *sorted;
+	int err = 0;
+	u32 i;
+
+	if (nr < 2)
+		return 0;
+	sorted = kvmalloc_array(nr, sizeof(*sorted), GFP_KERNEL);
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(sorted, ranges, nr * sizeof(*sorted));
+	sort(sorted, nr, sizeof(*sorted), by_start, NULL);
+	for (i = 1; i < nr; i++) {
+		if (sorted[i].start < sorted[i - 1].start + sorted[i - 1].length)
+			err = -EBUSY;
+	}
+	kvfree(sorted);
+	return err;
+}
+
+/* Who may move, and where to: asked anew for every call, nothing is cached. */
+static int check_right(struct hmk_session *s, const struct hmk_move *m, nodemask_t *allowed)
+{
+	struct task_struct *task = get_pid_task(s->pid, PIDTYPE_TGID);
+	bool own = current->mm == s->mm;
+	int err = 0;
+
+	if (!task)
+		return -ESRCH;
+	if ((!own || m->flags & HMK_MOVE_SHARED) && !capable(CAP_SYS_NICE))
+		err = -EPERM;
+	else if (!own && hmk_has(HMK_FEAT_PTRACE_CHECK))
+		err = hmk_call(security_task_movememory)(task);
+	task_lock(task);
+	*allowed = task->mems_allowed;
+	task_unlock(task);
+	put_task_struct(task);
+	return err;
+}
+
+static int check_move(struct hmk_session *s, const struct hmk_move *m,
+		      const struct hmk_range *ranges)
+{
+	nodemask_t allowed;
+	int err = check_right(s, m, &allowed);
+	u32 i;
+
+	for (i = 0; !err && i < m->nr_ranges; i++)
+		err = check_range(&ranges[i], m, &allowed);
+	return err ? err : check_overlap(ranges, m->nr_ranges);
+}
+
+static bool should_stop(const struct hmk_session *s)
+{
+	return READ_ONCE(s->closing) || fatal_signal_pending(current);
+}
+
+static void preset(struct hmk_chunk *c, int status)
+{
+	u32 i, nr = (c->end - c->start) >> PAGE_SHIFT;
+
+	for (i = 0; i < nr; i++)
+		c->status[i] = status;
+	c->res->pages_absent += nr;
+}
+
+/* The mmap lock is not held while pages are copied. Return: 0 or -EINTR. */
+static int copy_and_commit(struct hmk_chunk *c)
+{
+	struct vm_area_struct *vma;
+	u64 begin = ktime_get_ns();
+	bool locked;
+	u32 i;
+
+	hmk_copy_ahead(c);
+	c->res->copy_ns += ktime_get_ns() - begin;
+
+	locked = !mmap_read_lock_killable(c->mm);
+	vma = locked ? find_vma(c->mm, c->start) : NULL;
+	if (vma && vma->vm_start <= c->start && vma->vm_end >= c->end &&
+	    hmk_vma_takes_part(vma)) {
+		if (c->own)
+			hmk_commit_own(c);
+		else
+			hmk_commit_vma(c);
+	}
+	if (locked)
+		mmap_read_unlock(c->mm);
+	for (i = 0; i < c->nr; i++)	/* the VMA has changed: pages stay */
+		if (c->page[i].src)
+			hmk_drop(c, &c->page[i], HMK_REFUSED_GONE, -EBUSY);
+	c->nr = 0;
+	return locked ? 0 : -EINTR;
+}
+
+/*
+ * One chunk: c->start is given, c->end is at most one chunk further and is cut
+ * where the VMA ends. Return: 0 or -EINTR.
+ */
+static int move_chunk(struct hmk_chunk *c)
+{
+	u64 begin = ktime_get_ns();
+	struct vm_area_struct *vma;
+
+	if (mmap_read_lock_killable(c->mm))
+		return -EINTR;
+	vma = find_vma(c->mm, c->start);
+	c->nr = 0;
+	if (!vma || vma->vm_start >= c->end) {
+		preset(c, -EFAULT);		/* nothing is mapped here */
+	} else if (vma->vm_start > c->start) {
+		c->end = vma->vm_start;
+		preset(c, -EFAULT);
+	} else {
+		c->end = min(c->end, vma->vm_end);
+		if (hmk_vma_takes_part(vma)) {
+			preset(c, -ENOENT);
+			hmk_collect(c, vma);
+		} else {
+			preset(c, -EOPNOTSUPP);
+			c->res->pages_absent -= (c->end - c->start) >> PAGE_SHIFT;
+			c->res->refused[HMK_REFUSED_KIND] += (c->end - c->start) >> PAGE_SHIFT;
+		}
+	}
+	mmap_read_unlock(c->mm);
+	c->res->prepare_ns += ktime_get_ns() - begin;
+	c->res->chunks++;
+	return c->nr ? copy_and_commit(c) : 0;
+}
+
+/* Chunks end at multiples of their size, so a huge page is never cut. */
+static unsigned long chunk_end(unsigned long start, unsigned long end, u32 pages)
+{
+	unsigned long size = (unsigned long)pages << PAGE_SHIFT;
+
+	return min(end, (start / size + 1) * size);
+}
+
+static int put_status(const struct hmk_chunk *c, const struct hmk_range *r)
+{
+	s32 __user *to = u64_to_user_ptr(r->status);
+	u64 at = (c->start - r->start) >> PAGE_SHIFT;
+
+	if (!r->status)
+		return 0;
+	return copy_to_user(to + at, c->status,
+			    ((c->end - c->start) >> PAGE_SHIFT) * sizeof(*to)) ? -EFAULT : 0;
+}
+
+static int move_range(struct hmk_chunk *c, const struct hmk_range *r, u32 chunk_pages)
+{
+	unsigned long end = r->start + r->length;
+	int err = 0;
+
+	c->node = r->node;
+	for (c->start = r->start; c->start < end && !err; c->start = c->end) {
+		c->end = chunk_end(c->start, end, chunk_pages);
+		if (should_stop(c->session))
+			return -EINTR;
+		err = move_chunk(c);
+		if (!err)
+			err = put_status(c, r);
+		cond_resched();
+	}
+	return err;
+}
+
+static void add_sums(struct hmk_session *s, int node, const struct hmk_range_result *r)
+{
+	u64 moved = r->pages_clean + r->pages_recopied + r->pages_sync;
+	struct hmk_range_result *sum = &s->stats.moved;
+	u32 i;
+
+	spin_lock(&s->stats_lock);
+	sum->paths |= r->paths;
+	sum->pages_clean += r->pages_clean;
+	sum->pages_recopied += r->pages_recopied;
+	sum->pages_sync += r->pages_sync;
+	sum->pages_already += r->pages_already;
+	sum->pages_absent += r->pages_absent;
+	for (i = 0; i < HMK_REFUSED_NR; i++)
+		sum->refused[i] += r->refused[i];
+	sum->chunks += r->chunks;
+	sum->chunks_switched += r->chunks_switched;
+	sum->prepare_ns += r->prepare_ns;
+	sum->copy_ns += r->copy_ns;
+	sum->commit_ns += r->commit_ns;
+	sum->commit_max_ns = max(sum->commit_max_ns, r->commit_max_ns);
+	if (node >= 0 && node < HMK_MAX_NODES)
+		s->stats.moved_pages[node] += moved;
+	spin_unlock(&s->stats_lock);
+}
+
+/**
+ * hmk_move_ranges() - move checked ranges, one after the other.
+ * @s:       attached session.
+ * @m:       flags and chunk size, checked.
+ * @ranges:  checked.
+ * @results: one per range, zeroed by the caller.
+ * @user:    the caller's status arrays may be written.
+ *
+ * Return: 0; -ESRCH when the target has gone; -EINTR when stopped in between
+ * (results say how far it came); -EFAULT when a status cannot be written;
+ * -ENOMEM. What was not moved stays mapped where it was.
+ */
+int hmk_move_ranges(struct hmk_session *s, const struct hmk_move *m,
+		    const struct hmk_range *ranges, struct hmk_range_result *results,
+		    bool user)
+{
+	u32 i, pages = m->chunk_pages ? m->chunk_pages : HMK_CHUNK_PAGES;
+	struct hmk_chunk *c;
+	int err = 0;
+
+	c = kvzalloc(sizeof(*c), GFP_KERNEL);
+	if (!c)
+		return -ENOMEM;
+	if (!mmget_not_zero(s->mm)) {
+		kvfree(c);
+		return -ESRCH;
+	}
+	c->session = s;
+	c->mm = s->mm;
+	c->flags = m->flags;
+	c->own = hmk_has(HMK_FEAT_MOVE_OWN) && !(m->flags & HMK_MOVE_FORCE_VMA);
+	if (hmk_has(HMK_FEAT_LRU_DRAIN))
+		hmk_call(lru_add_drain_all)();
+	for (i = 0; i < m->nr_ranges; i++) {
+		struct hmk_range r = ranges[i];
+
+		if (!user)
+			r.status = 0;
+		c->res = &results[i];
+		if (!err)
+			err = move_range(c, &r, pages);
+		c->res->error = err;
+		add_sums(s, r.node, c->res);
+		if (r.node >= 0)
+			hmk_session_touched(s, r.start, r.start + r.length);
+	}
+	mmput_async(s->mm);
+	kvfree(c);
+	return err;
+}
+
+static int move_now(struct hmk_session *s, const struct hmk_move *m,
+		    const struct hmk_range *ranges)
+{
+	struct hmk_range_result *results;
+	int err;
+
+	results = kvcalloc(m->nr_ranges, sizeof(*results), GFP_KERNEL);
+	if (!results)
+		return -ENOMEM;
+	err = hmk_move_ranges(s, m, ranges, results, true);
+	if (m->results && copy_to_user(u64_to_user_ptr(m->results), results,
+				       m->nr_ranges * sizeof(*results)))
+		err = -EFAULT;
+	kvfree(results);
+	return err;
+}
+
+static int check_header(struct hmk_session *s, const struct hmk_move *m)
+{
+	if (m->flags & ~known_flags() || m->chunk_pages > HMK_CHUNK_PAGES || !m->nr_ranges)
+		return -EINVAL;
+	if (m->results && m->flags & HMK_MOVE_TICKET)
+		return -EINVAL;
+	if (m->nr_ranges > HMK_MAX_RANGES)
+		return -E2BIG;
+	if (!READ_ONCE(s->mm))
+		return -ENOTCONN;
+	if (!hmk_has(HMK_FEAT_MOVE_OWN) && !hmk_has(HMK_FEAT_MOVE_VMA))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/**
+ * hmk_move() - HMK_IOC_MOVE.
+ * @s:   session.
+ * @arg: struct hmk_move in user memory.
+ *
+ * Nothing moves unless every range is acceptable.
+ *
+ * Return: 0 or what the uapi header's table says.
+ */
+long hmk_move(struct hmk_session *s, void __user *arg)
+{
+	struct hmk_range *ranges;
+	struct hmk_move m;
+	long err = hmk_copy_in(&m, sizeof(m), arg, sizeof(m));
+
+	if (!err)
+		err = check_header(s, &m);
+	if (err)
+		return err;
+	ranges = vmemdup_user(u64_to_user_ptr(m.ranges),
+			      array_size(m.nr_ranges, sizeof(*ranges)));
+	if (IS_ERR(ranges))
+		return PTR_ERR(ranges);
+	err = check_move(s, &m, ranges);
+	if (!err && m.flags & HMK_MOVE_TICKET)
+		return hmk_ticket_queue(s, &m, ranges);	/* takes @ranges */
+	if (!err)
+		err = move_now(s, &m, ranges);
+	kvfree(ranges);
+	return err;
+}

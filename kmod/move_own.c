@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Commit by the kernel's own building blocks. A batch of folios is unmapped
+ * with migration entries, the TLB is flushed once, what was written since the
+ * pre-copy is copied again, and the new pages are mapped. The application can
+ * wait only for the batch its page is in.
+ */
+#include <linux/migrate.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/rmap.h>
+#include <linux/swap.h>
+#include <linux/timekeeping.h>
+
+#include "compat/mm.h"
+#include "compat/symbols.h"
+#include "copy.h"
+#include "move.h"
+#include "walk.h"
+
+/* With the mmap lock held, this entry keeps the page's anon_vma alive. */
+static bool still_mapped(struct hmk_chunk *c, const struct hmk_page *pg)
+{
+	struct hmk_leaf leaf;
+	bool same;
+
+	if (!hmk_leaf_lock(c->mm, pg->addr, &leaf))
+		return false;
+	same = leaf.page && page_folio(leaf.page) == pg->src;
+	hmk_leaf_unlock(&leaf);
+	return same;
+}
+
+/* Both folios locked and the source isolated on true; dropped on false. */
+static bool isolate(struct hmk_chunk *c, struct hmk_page *pg)
+{
+	if (!still_mapped(c, pg)) {
+		hmk_drop(c, pg, HMK_REFUSED_GONE, -ENOENT);
+		return false;
+	}
+	if (!folio_trylock(pg->src)) {
+		hmk_drop(c, pg, HMK_REFUSED_BUSY, -EBUSY);
+		return false;
+	}
+	if (!folio_test_writeback(pg->src) &&
+	    hmk_isolated(hmk_call(folio_isolate_lru)(pg->src))) {
+		__folio_set_locked(pg->dst);	/* fresh: nobody else sees it */
+		return true;
+	}
+	folio_unlock(pg->src);
+	hmk_drop(c, pg, HMK_REFUSED_BUSY, -EBUSY);
+	return false;
+}
+
+/* Put the old mapping back; the page was never away. */
+static void undo(struct hmk_chunk *c, struct hmk_page *pg, unsigned int why)
+{
+	hmk_call(remove_migration_ptes)(pg->src, pg->src, 0);
+	folio_unlock(pg->dst);
+	hmk_call(folio_putback_lru)(pg->src);
+	folio_unlock(pg->src);
+	hmk_drop(c, pg, why, -EBUSY);
+}
+
+static void finish(struct hmk_chunk *c, struct hmk_page *pg, bool recopied)
+{
+	struct folio *src = pg->src, *dst = pg->dst;
+
+	folio_migrate_flags(dst, src);
+	if (!folio_test_anon(src))
+		src->mapping = NULL;	/* or freeing it reports a bad page */
+	folio_add_lru(dst);
+	hmk_call(remove_migration_ptes)(src, dst, 0);
+	folio_unlock(dst);
+	folio_put(dst);			/* the mappings hold it now */
+	folio_unlock(src);
+	folio_put(src);			/* isolation */
+	folio_put(src);			/* ours */
+	hmk_moved(c, pg, recopied);
+}
+
+/* Unmapped everywhere and flushed: nobody writes to @pg->src any more. */
+static void switch_over(struct hmk_chunk *c, struct hmk_page *pg)
+{
+	struct folio *src = pg->src;
+	bool written = pg->precopy && (folio_test_dirty(src) || folio_test_swapcache(src));
+
+	if (folio_mapped(src)) {
+		undo(c, pg, HMK_REFUSED_PINNED);
+		return;
+	}
+	if (!pg->precopy || written)
+		hmk_folio_copy(pg->dst, src);
+	/* Freezes the count: a reference taken meanwhile makes it fail. */
+	if (folio_migrate_mapping(folio_mapping(src), pg->dst, src, 1) != MIGRATEPAGE_SUCCESS) {
+		undo(c, pg, HMK_REFUSED_PINNED);
+		return;
+	}
+	finish(c, pg, written);
+}
+
+static void commit_batch(struct hmk_chunk *c, u32 from, u32 to)
+{
+	bool batched = hmk_has(HMK_FEAT_MOVE_BATCH);
+	struct hmk_page *batch[HMK_BATCH_PAGES];
+	u64 begin = ktime_get_ns(), took;
+	u32 i, nr = 0;
+
+	for (i = from; i < to; i++) {
+		struct hmk_page *pg = &c->page[i];
+
+		if (!pg->dst || !isolate(c, pg))
+			continue;
+		hmk_call(try_to_migrate)(pg->src, batched ? TTU_BATCH_FLUSH : 0);
+		batch[nr++] = pg;
+	}
+	if (batched)
+		hmk_call(try_to_unmap_flush)();
+	for (i = 0; i < nr; i++)
+		switch_over(c, batch[i]);
+	took = ktime_get_ns() - begin;
+	c->res->commit_ns += took;
+	c->res->commit_max_ns = max(c->res->commit_max_ns, took);
+}
+
+/**
+ * hmk_commit_own() - commit a chunk by the own path.
+ * @c: collected and pre-copied; mmap lock held for reading.
+ *
+ * Every record is used up: its page is on the target, or where it was with a
+ * reason. Without batched shootdown a batch is one folio: each unmap flushes by
+ * itself, and the next page's owner need not wait for it.
+ */
+void hmk_commit_own(struct hmk_chunk *c)
+{
+	u32 step = hmk_has(HMK_FEAT_MOVE_BATCH) ? HMK_BATCH_PAGES : 1, i;
+	u64 recopied = c->res->pages_recopied;
+
+	for (i = 0; i < c->nr; i += step) {
+		commit_batch(c, i, min(i + step, c->nr));
+		cond_resched();
+	}
+	c->res->chunks_switched += c->res->pages_recopied != recopied;
+	c->res->paths |= BIT(HMK_FEAT_MOVE_OWN);
+	if (hmk_has(HMK_FEAT_MOVE_BATCH))
+		c->res->paths |= BIT(HMK_FEAT_MOVE_BATCH);
+	c->nr = 0;
+}

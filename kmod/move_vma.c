@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Commit by migrate_vma, for kernels whose own building blocks cannot be
+ * reached. It takes ranges, anonymous base pages only (a huge page is split),
+ * flushes per page and keeps the whole range unmapped meanwhile, so a step is
+ * small. "Written" is the entry's write bit or the page's dirty flag: each
+ * alone misses cases.
+ */
+#include <linux/migrate.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/timekeeping.h>
+
+#include "copy.h"
+#include "compat/symbols.h"
+#include "move.h"
+
+#define STEP_PAGES	32u
+
+#if IS_ENABLED(CONFIG_DEVICE_MIGRATION)
+
+struct step {
+	struct hmk_chunk *c;
+	unsigned long start;
+	u32 nr, first, last;	/* pages of the step; records of the chunk within it */
+	unsigned long src[STEP_PAGES], dst[STEP_PAGES];
+	struct hmk_page *record[STEP_PAGES];
+	struct hmk_page extra[STEP_PAGES];	/* for pages met without a record */
+	bool recopied[STEP_PAGES];
+};
+
+static bool written(const struct hmk_page *pg, unsigned long pfn, struct folio *folio)
+{
+	return !pg->precopy || pfn & MIGRATE_PFN_WRITE || folio_test_dirty(folio) ||
+	       folio_test_swapcache(folio);
+}
+
+/* A base page that migrate_vma split off a huge page: it has no record yet. */
+static struct hmk_page *adopt(struct step *st, u32 i, struct folio *folio)
+{
+	struct hmk_page *pg = &st->extra[i];
+
+	if (!st->c->page[0].whole)
+		return NULL;
+	*pg = (struct hmk_page){
+		.addr = st->start + i * PAGE_SIZE, .nr_pages = 1,
+		.status_at = ((st->start - st->c->start) >> PAGE_SHIFT) + i,
+		.dst = hmk_folio_alloc(folio, st->c->node),
+	};
+	return pg->dst ? pg : NULL;
+}
+
+/* Decide for one unmapped page; dst stays 0 to put it back. */
+static void fill(struct step *st, u32 i)
+{
+	struct page *page = migrate_pfn_to_page(st->src[i]);
+	struct hmk_page *pg = st->record[i];
+	struct folio *folio;
+
+	if (!page || !(st->src[i] & MIGRATE_PFN_MIGRATE))
+		return;
+	folio = page_folio(page);
+	/* Page-out in progress would end in a BUG() inside migrate_vma_pages(). */
+	if (folio_nid(folio) == st->c->node || !folio_test_anon(folio) ||
+	    folio_test_writeback(folio) || folio_test_large(folio))
+		return;
+	if (pg && pg->src != folio)
+		pg->precopy = false;
+	if (!pg)
+		pg = adopt(st, i, folio);
+	if (!pg || !pg->dst)
+		return;
+	st->record[i] = pg;
+	st->recopied[i] = written(pg, st->src[i], folio);
+	if (st->recopied[i])
+		hmk_folio_copy(pg->dst, folio);
+	__folio_set_locked(pg->dst);
+	st->dst[i] = migrate_pfn(folio_pfn(pg->dst));
+}
+
+/* migrate_vma refuses pages with references beyond their mappings: drop ours. */
+static void release_sources(struct step *st)
+{
+	struct hmk_chunk *c = st->c;
+	u32 i;
+
+	for (i = st->first; i < st->last; i++) {
+		struct hmk_page *pg = &c->page[i];
+
+		if (!pg->src)
+			continue;
+		folio_put(pg->src);	/* from here on only compared, never followed */
+		if (pg->whole)
+			pg->precopy = false;
+		else
+			st->record[(pg->addr - st->start) >> PAGE_SHIFT] = pg;
+	}
+}
+
+/* What migrate_vma did not take: the target page is still ours or given back. */
+static void settle(struct step *st, u32 i)
+{
+	struct hmk_page *pg = st->record[i];
+
+	if (!pg)
+		return;
+	pg->src = NULL;			/* reference dropped before */
+	if (st->dst[i] && st->src[i] & MIGRATE_PFN_MIGRATE) {
+		hmk_moved(st->c, pg, st->recopied[i]);
+		return;
+	}
+	if (st->dst[i])
+		pg->dst = NULL;		/* migrate_vma_finalize() freed it */
+	hmk_drop(st->c, pg, HMK_REFUSED_PINNED, -EBUSY);
+}
+
+static void run_step(struct step *st, struct vm_area_struct *vma)
+{
+	struct migrate_vma args = {
+		.vma = vma, .start = st->start, .end = st->start + st->nr * PAGE_SIZE,
+		.src = st->src, .dst = st->dst, .flags = MIGRATE_VMA_SELECT_SYSTEM,
+	};
+	u64 begin = ktime_get_ns(), took;
+	u32 i;
+
+	release_sources(st);
+	if (!migrate_vma_setup(&args)) {
+		for (i = 0; i < st->nr; i++)
+			fill(st, i);
+		migrate_vma_pages(&args);
+		migrate_vma_finalize(&args);
+	}
+	took = ktime_get_ns() - begin;
+	st->c->res->commit_ns += took;
+	st->c->res->commit_max_ns = max(st->c->res->commit_max_ns, took);
+	for (i = 0; i < st->nr; i++)
+		settle(st, i);
+}
+
+/* Records whose entry was a huge page have served: its base pages moved instead. */
+static void settle_whole(struct hmk_chunk *c)
+{
+	u32 i, k;
+
+	for (i = 0; i < c->nr; i++) {
+		struct hmk_page *pg = &c->page[i];
+
+		if (!pg->whole)
+			continue;
+		pg->src = NULL;
+		if (pg->dst)
+			folio_put(pg->dst);
+		pg->dst = NULL;
+		for (k = pg->status_at; k < pg->status_at + pg->nr_pages; k++) {
+			if (c->status[k] != -ENOENT)
+				continue;
+			c->status[k] = -EBUSY;
+			c->res->refused[HMK_REFUSED_BUSY]++;
+		}
+	}
+}
+
+void hmk_commit_vma(struct hmk_chunk *c)
+{
+	struct vm_area_struct *vma = find_vma(c->mm, c->start);
+	u64 recopied = c->res->pages_recopied;
+	struct step *st = kmalloc(sizeof(*st), GFP_KERNEL);
+	unsigned long addr;
+	u32 at = 0;
+
+	if (!st) {
+		for (; at < c->nr; at++)
+			hmk_drop(c, &c->page[at], HMK_REFUSED_NO_ROOM, -ENOMEM);
+		c->nr = 0;
+		return;
+	}
+	for (addr = c->start; addr < c->end && c->nr; addr += STEP_PAGES * PAGE_SIZE) {
+		memset(st, 0, sizeof(*st));
+		st->c = c;
+		st->start = addr;
+		st->nr = min_t(u32, STEP_PAGES, (c->end - addr) >> PAGE_SHIFT);
+		st->first = at;
+		while (at < c->nr && c->page[at].addr < addr + st->nr * PAGE_SIZE)
+			at++;
+		st->last = at;
+		/* A huge page's one record lies in its first step only. */
+		if (st->first == st->last && !(c->nr && c->page[0].whole))
+			continue;
+		run_step(st, vma);
+		cond_resched();
+	}
+	settle_whole(c);
+	kfree(st);
+	c->res->chunks_switched += c->res->pages_recopied != recopied;
+	c->res->paths |= BIT(HMK_FEAT_MOVE_VMA);
+	c->nr = 0;
+}
+
+#else
+
+void hmk_commit_vma(struct hmk_chunk *c)
+{
+	u32 i;
+
+	for (i = 0; i < c->nr; i++)
+		hmk_drop(c, &c->page[i], HMK_REFUSED_KIND, -EOPNOTSUPP);
+	c->nr = 0;
+}
+
+#endif

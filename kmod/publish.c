@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The result table: regions to shared memory, double-buffered (HK-57, HK-58). */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "compat/mm.h"
+#include "session.h"
+
+struct hmk_table {
+	struct hmk_table_header *header;	/* vmalloc_user(): zeroed, mappable */
+	u64 bytes;
+	u32 capacity;
+};
+
+static u64 buffer_bytes(u32 capacity)
+{
+	return PAGE_ALIGN(sizeof(struct hmk_interval) +
+			  (u64)capacity * sizeof(struct hmk_record));
+}
+
+static struct hmk_table *table_alloc(u32 capacity)
+{
+	struct hmk_table *t = kzalloc(sizeof(*t), GFP_KERNEL);
+	u64 buffer = buffer_bytes(capacity);
+
+	if (!t)
+		return NULL;
+	t->bytes = PAGE_SIZE + 2 * buffer;
+	t->capacity = capacity;
+	t->header = vmalloc_user(t->bytes);
+	if (!t->header) {
+		kfree(t);
+		return NULL;
+	}
+	*t->header = (struct hmk_table_header){
+		.magic = HMK_TABLE_MAGIC,
+		.layout = HMK_TABLE_LAYOUT,
+		.header_size = sizeof(struct hmk_table_header),
+		.interval_size = sizeof(struct hmk_interval),
+		.record_size = sizeof(struct hmk_record),
+		.capacity = capacity,
+		.table_bytes = t->bytes,
+		.buffer_offset = { PAGE_SIZE, PAGE_SIZE + buffer },
+	};
+	return t;
+}
+
+/* Pages a reader has mapped stay with the reader. */
+static void table_free(struct hmk_table *t)
+{
+	if (!t)
+		return;
+	vfree(t->header);
+	kfree(t);
+}
+
+int hmk_table_create(struct hmk_session *s, u32 capacity)
+{
+	lockdep_assert_held(&s->lock);
+	s->table = table_alloc(capacity);
+	return s->table ? 0 : -ENOMEM;
+}
+
+void hmk_table_destroy(struct hmk_session *s)
+{
+	table_free(s->table);
+	s->table = NULL;
+}
+
+u64 hmk_table_bytes(const struct hmk_table *t)
+{
+	return t->bytes;
+}
+
+/**
+ * hmk_table_mmap() - map the table into its reader, read-only.
+ * @s:   attached session.
+ * @vma: of the reader.
+ *
+ * Return: 0, -ENOTCONN before ATTACH, -EACCES when it asks for writing,
+ * -EINVAL when offset or length do not fit.
+ */
+int hmk_table_mmap(struct hmk_session *s, struct vm_area_struct *vma)
+{
+	int err = -ENOTCONN;
+
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EACCES;
+	mutex_lock(&s->lock);
+	if (s->table) {
+		err = -EINVAL;
+		if (!vma->vm_pgoff && vma->vm_end - vma->vm_start <= s->table->bytes) {
+			hmk_vm_flags_mod(vma, VM_DONTCOPY | VM_DONTDUMP | VM_DONTEXPAND,
+					 VM_MAYWRITE | VM_MAYEXEC);
+			err = remap_vmalloc_range(vma, s->table->header, 0);
+		}
+	}
+	mutex_unlock(&s->lock);
+	return err;
+}
+
+static void write_record(struct hmk_record *rec, const struct hmk_region *r)
+{
+	*rec = (struct hmk_record){
+		.start = r->start,
+		.length = r->end - r->start,
+		.hi_q16 = r->hi_q16,
+		.whi_q16 = r->whi_q16,
+		.accesses = r->accesses,
+		.resident_pages = r->resident_pages,
+		.away_pages = r->away_pages,
+		.node = r->node,
+		.generation = r->generation,
+		.samples = r->flags & HMK_REGION_STALE ? 0 : r->quota,
+		.writes = r->writes,
+		.leaf_shift = r->leaf_shift,
+		.kind = r->kind,
+		.flags = r->flags & HMK_REGION_STALE ? HMK_RECORD_STALE : 0,
+	};
+}
+
+/*
+ * The old table stays mapped with the flag set: its readers map the new one,
+ * which says "nothing published" until this interval is in it.
+ */
+static void grow(struct hmk_session *s, u32 regions)
+{
+	struct hmk_table *bigger = table_alloc(regions + regions / 2);
+	struct hmk_table *old;
+
+	if (!bigger)
+		return;		/* the interval will say "truncated" */
+	mutex_lock(&s->lock);
+	old = s->table;
+	s->table = bigger;
+	mutex_unlock(&s->lock);
+	WRITE_ONCE(old->header->flags, HMK_TABLE_MOVED);
+	table_free(old);
+}
+
+/**
+ * hmk_publish() - show the regions of the interval that has ended.
+ * @s:  runs in its interval thread, which alone writes the table.
+ * @iv: all but @nr_regions and @resident_pages is filled in.
+ */
+void hmk_publish(struct hmk_session *s, const struct hmk_interval *iv)
+{
+	const struct hmk_region_array *now = &s->prof.now;
+	struct hmk_table_header *header;
+	struct hmk_interval *buffer;
+	struct hmk_record *rec;
+	u64 resident = 0;
+	u32 i, nr;
+
+	if (now->nr > s->table->capacity)
+		grow(s, now->nr);
+	header = s->table->header;
+	nr = min(now->nr, s->table->capacity);
+	buffer = (void *)header + header->buffer_offset[iv->seq & 1];
+	rec = (struct hmk_record *)(buffer + 1);
+	for (i = 0; i < nr; i++) {
+		write_record(&rec[i], &now->at[i]);
+		resident += now->at[i].resident_pages;
+	}
+	*buffer = *iv;
+	buffer->nr_regions = nr;
+	buffer->resident_pages = resident;
+	if (nr < now->nr)
+		buffer->flags |= HMK_INTERVAL_TRUNCATED;
+	smp_store_release(&header->seq, iv->seq);	/* pairs with the reader's acquire */
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Was this leaf accessed? Test-and-clear of the accessed bits of the chosen
+ * samples (HK-5 .. HK-7). The kernel's own knowledge of "young" is kept in the
+ * folio where it has room for it, so that reclaim is not misled (A-2).
+ */
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/page_idle.h>
+#include <linux/sched.h>
+
+#include "session.h"
+#include "walk.h"
+
+#define CHOICES	4	/* pages tried before a sample is given up */
+
+/* splitmix64 (Vigna): all the randomness the choice of samples needs. */
+static u64 next_random(u64 *state)
+{
+	u64 z = (*state += 0x9e3779b97f4a7c15ull);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+/* The VMA of @addr, remembered between neighbouring addresses. */
+static bool vma_covers(struct mm_struct *mm, struct vm_area_struct **vma, u64 addr)
+{
+	if (!*vma || addr < (*vma)->vm_start || addr >= (*vma)->vm_end)
+		*vma = find_vma(mm, addr);
+	return *vma && addr >= (*vma)->vm_start && hmk_vma_takes_part(*vma);
+}
+
+/* Let somebody who waits for the mmap lock have it; VMAs may change then. */
+static void breathe(struct mm_struct *mm, struct vm_area_struct **vma)
+{
+	if (!need_resched() && !mmap_lock_is_contended(mm))
+		return;
+	mmap_read_unlock(mm);
+	cond_resched();
+	mmap_read_lock(mm);
+	*vma = NULL;
+}
+
+static void choose_one(struct mm_struct *mm, struct hmk_profile *p,
+		       struct vm_area_struct **vma, const struct hmk_region *r,
+		       struct hmk_sample *sample)
+{
+	u64 pages = (r->end - r->start) >> PAGE_SHIFT;
+	struct hmk_leaf leaf;
+	int i;
+
+	sample->node = NUMA_NO_NODE;
+	sample->count = 0;
+	sample->dirty = 0;
+	for (i = 0; i < CHOICES; i++) {
+		sample->addr = r->start + ((next_random(&p->rng) % pages) << PAGE_SHIFT);
+		if (!vma_covers(mm, vma, sample->addr) ||
+		    !hmk_leaf_lock(mm, sample->addr, &leaf))
+			continue;
+		if (leaf.page)
+			sample->node = page_to_nid(leaf.page);
+		hmk_leaf_unlock(&leaf);
+		if (sample->node != NUMA_NO_NODE)
+			return;
+	}
+}
+
+/**
+ * hmk_scan_choose() - pick the pages to watch in this interval.
+ * @mm: users held by the caller.
+ * @p:  each region's quota decides how many; @p->samples holds room for them.
+ *
+ * A region's samples are fresh random present pages in every interval, so that
+ * one odd page cannot stand for its region for ever; the smoothing averages
+ * over them. Samples lie in the order of their regions.
+ */
+void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
+{
+	struct vm_area_struct *vma = NULL;
+	u32 i, k;
+
+	p->nr_samples = 0;
+	mmap_read_lock(mm);
+	for (i = 0; i < p->now.nr; i++) {
+		struct hmk_region *r = &p->now.at[i];
+
+		if (r->flags & HMK_REGION_STALE)
+			continue;
+		for (k = 0; k < r->quota; k++)
+			choose_one(mm, p, &vma, r, &p->samples[p->nr_samples++]);
+		breathe(mm, &vma);
+	}
+	mmap_read_unlock(mm);
+}
+
+static void look(struct hmk_sample *sample, const struct hmk_leaf *leaf, enum hmk_pass pass)
+{
+	bool young = test_and_clear_bit(_PAGE_BIT_ACCESSED, leaf->bits);
+
+	if (young)
+		folio_set_young(page_folio(leaf->page));
+	if (pass == HMK_PASS_CLEAR)
+		return;
+	sample->count += young;
+	sample->dirty = test_bit(_PAGE_BIT_DIRTY, leaf->bits);
+	sample->node = page_to_nid(leaf->page);
+}
+
+/**
+ * hmk_scan_pass() - visit every sample once.
+ * @mm:   users held by the caller.
+ * @p:    the chosen samples.
+ * @pass: clear only, or count what was accessed since the last pass.
+ *
+ * The TLB is not flushed here: the caller does it once per round, or not.
+ *
+ * Return: how many samples were present.
+ */
+u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pass)
+{
+	struct vm_area_struct *vma = NULL;
+	struct hmk_leaf leaf;
+	u32 i, seen = 0;
+
+	mmap_read_lock(mm);
+	for (i = 0; i < p->nr_samples; i++) {
+		struct hmk_sample *sample = &p->samples[i];
+
+		if (sample->node == NUMA_NO_NODE)
+			continue;
+		if (vma_covers(mm, &vma, sample->addr) &&
+		    hmk_leaf_lock(mm, sample->addr, &leaf)) {
+			if (leaf.page) {
+				look(sample, &leaf, pass);
+				seen++;
+			}
+			hmk_leaf_unlock(&leaf);
+		}
+		if (!(i % 32))
+			breathe(mm, &vma);
+	}
+	mmap_read_unlock(mm);
+	return seen;
+}

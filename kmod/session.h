@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One managed address space: what an open file of /dev/hmk stands for. */
+#ifndef HMK_SESSION_H
+#define HMK_SESSION_H
+
+#include <linux/fs.h>
+#include <linux/mm_types.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/hmk.h>
+#include <hmk/core/types.h>
+
+#define HMK_TOUCHED_MAX	64u
+
+/* One page watched in an interval. */
+struct hmk_sample {
+	u64 addr;
+	u8  count;		/* rounds that found it accessed */
+	u8  dirty;		/* its entry was dirty at the last look */
+	s16 node;		/* -1 not present */
+	u32 reserved;
+};
+
+struct hmk_region_array {
+	struct hmk_region *at;
+	u32 nr, cap;
+};
+
+/* Used by the interval thread alone: no lock. */
+struct hmk_profile {
+	struct hmk_params params;	/* copy taken at the start of each interval */
+	struct hmk_region_array now, next;
+	struct hmk_span *spans;
+	u32 nr_spans, spans_cap;
+	struct hmk_sample *samples;
+	u32 nr_samples, samples_cap;
+	u32 num_ps;
+	u32 scan_cost_ns;	/* moving average per sample and pass */
+	u32 generation;
+	u32 census_next;	/* rotation */
+	u32 skip;		/* rotation while degraded: which of every skip_of */
+	u32 skip_of;
+	u64 fixed_ns;		/* moving average of everything but the passes */
+	u64 seq;
+	u64 rng;
+	u32 flags;		/* HMK_INTERVAL_* of this interval */
+	u64 start_ns, passes_ns, runtime_ns;
+};
+
+struct hmk_table;
+
+struct hmk_session {
+	struct mutex lock;		/* everything down to @thread */
+	struct mm_struct *mm;		/* mmgrab()ed; set once by ATTACH */
+	struct pid *pid;
+	struct hmk_params params;	/* in force from the next interval */
+	struct hmk_table *table;	/* replaced when it grows */
+	struct task_struct *thread;	/* interval clock; NULL when stopped */
+
+	struct hmk_profile prof;
+
+	spinlock_t touched_lock;	/* @touched: ranges moved since the last census */
+	u32 nr_touched;			/* HMK_TOUCHED_MAX + 1: too many, census all */
+	struct { u64 start, end; } touched[HMK_TOUCHED_MAX];
+
+	spinlock_t stats_lock;
+	struct hmk_stats stats;
+
+	wait_queue_head_t wait;		/* poll and read */
+	spinlock_t event_lock;		/* down to @nr_tickets */
+	u64 published, acked;		/* table seq */
+	u64 published_ns, gone_ns;
+	bool gone, gone_acked;
+	struct list_head tickets;	/* struct hmk_ticket, oldest first */
+	u32 nr_tickets;
+
+	struct work_struct ticket_work;
+	bool closing;			/* moves stop after their chunk */
+};
+
+/* session.c */
+struct hmk_session *hmk_session_create(void);
+void hmk_session_destroy(struct hmk_session *s);
+int hmk_session_start(struct hmk_session *s);
+int hmk_session_stop(struct hmk_session *s);
+void hmk_session_touched(struct hmk_session *s, u64 start, u64 end);
+void hmk_session_gone(struct hmk_session *s);
+ssize_t hmk_session_read_event(struct hmk_session *s, char __user *buf, size_t len,
+			       bool nonblock);
+__poll_t hmk_session_poll(struct hmk_session *s, struct file *file, poll_table *pt);
+long hmk_session_stats(struct hmk_session *s, void __user *arg);
+
+/* attach.c */
+long hmk_attach(struct hmk_session *s, void __user *arg);
+long hmk_set(struct hmk_session *s, void __user *arg);
+
+/* interval.c */
+int hmk_interval_thread(void *session);
+
+/* discover.c, scan.c, census.c: the seams to the kernel */
+int hmk_discover(struct mm_struct *mm, struct hmk_profile *p);
+enum hmk_pass { HMK_PASS_CLEAR, HMK_PASS_COUNT };
+void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p);
+u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pass);
+void hmk_census(struct hmk_session *s, struct mm_struct *mm);
+
+/* publish.c */
+int hmk_table_create(struct hmk_session *s, u32 capacity);
+void hmk_table_destroy(struct hmk_session *s);
+u64 hmk_table_bytes(const struct hmk_table *t);
+int hmk_table_mmap(struct hmk_session *s, struct vm_area_struct *vma);
+void hmk_publish(struct hmk_session *s, const struct hmk_interval *iv);
+
+/* Copy a sized struct in: user memory to kernel, as the uapi promises. */
+long hmk_copy_in(void *dst, size_t size, const void __user *src, size_t min);
+long hmk_copy_out(void __user *dst, const void *src, size_t size);
+
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+
+#include "walk.h"
+
+static pmd_t *pmd_of(struct mm_struct *mm, unsigned long addr)
+{
+	pgd_t *pgd = pgd_offset(mm, addr);
+	p4d_t *p4d;
+	pud_t *pud;
+
+	if (pgd_none(*pgd) || pgd_bad(*pgd))
+		return NULL;
+	p4d = p4d_offset(pgd, addr);
+	if (p4d_none(*p4d) || p4d_bad(*p4d))
+		return NULL;
+	pud = pud_offset(p4d, addr);
+	if (pud_none(*pud) || pud_bad(*pud))
+		return NULL;	/* a 1 GiB leaf is "bad" as a table */
+	return pmd_offset(pud, addr);
+}
+
+static struct page *page_of(unsigned long pfn, bool special)
+{
+	if (special || !pfn_valid(pfn) || is_zero_pfn(pfn))
+		return NULL;
+	return pfn_to_page(pfn);
+}
+
+static bool pmd_leaf_lock(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,
+			  struct hmk_leaf *leaf)
+{
+	spinlock_t *ptl = pmd_lock(mm, pmd);
+
+	if (!pmd_present(*pmd) || !pmd_trans_huge(*pmd)) {
+		spin_unlock(ptl);
+		return false;
+	}
+	leaf->addr = addr & PMD_MASK;
+	leaf->shift = PMD_SHIFT;
+	leaf->pmd = pmd;
+	leaf->ptl = ptl;
+	leaf->page = page_of(pmd_pfn(*pmd), false);
+	return true;
+}
+
+/*
+ * Map and lock a table of 512 entries. RCU keeps the table's page while we look:
+ * tables of file mappings are freed without the mmap lock (6.5 and later), and
+ * so are emptied ones on newer kernels. Returns NULL when it has gone, without
+ * RCU; otherwise both the lock and RCU are held.
+ */
+static pte_t *table_lock(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,
+			 spinlock_t **ptlp)
+{
+	pmd_t seen;
+	pte_t *pte;
+
+	rcu_read_lock();
+	seen = READ_ONCE(*pmd);
+	if (pmd_none(seen) || !pmd_present(seen) || pmd_trans_huge(seen) || pmd_bad(seen))
+		goto gone;
+	pte = pte_offset_kernel(&seen, addr);
+	*ptlp = pte_lockptr(mm, &seen);
+	spin_lock(*ptlp);
+	if (pmd_same(seen, READ_ONCE(*pmd)))
+		return pte;
+	spin_unlock(*ptlp);
+gone:
+	rcu_read_unlock();
+	return NULL;
+}
+
+static void table_unlock(spinlock_t *ptl)
+{
+	spin_unlock(ptl);
+	rcu_read_unlock();
+}
+
+static bool pte_leaf(pte_t *pte, unsigned long addr, spinlock_t *ptl, struct hmk_leaf *leaf)
+{
+	if (!pte_present(*pte))
+		return false;
+	leaf->addr = addr & PAGE_MASK;
+	leaf->shift = PAGE_SHIFT;
+	leaf->pte = pte;
+	leaf->ptl = ptl;
+	leaf->page = page_of(pte_pfn(*pte), pte_special(*pte));
+	return true;
+}
+
+bool hmk_leaf_lock(struct mm_struct *mm, unsigned long addr, struct hmk_leaf *leaf)
+{
+	pmd_t *pmd = pmd_of(mm, addr);
+	spinlock_t *ptl;
+	pte_t *pte;
+
+	if (!pmd)
+		return false;
+	if (pmd_trans_huge(READ_ONCE(*pmd)))
+		return pmd_leaf_lock(mm, pmd, addr, leaf);
+	pte = table_lock(mm, pmd, addr, &ptl);
+	if (!pte)
+		return false;
+	if (pte_leaf(pte, addr, ptl, leaf))
+		return true;
+	table_unlock(ptl);
+	return false;
+}
+
+void hmk_leaf_unlock(struct hmk_leaf *leaf)
+{
+	if (leaf->shift == PAGE_SHIFT)
+		table_unlock(leaf->ptl);
+	else
+		spin_unlock(leaf->ptl);
+}
+
+static void walk_table(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,
+		       unsigned long end, hmk_leaf_fn fn, void *arg)
+{
+	struct hmk_leaf leaf;
+	spinlock_t *ptl;
+	pte_t *pte;
+
+	pte = table_lock(mm, pmd, addr, &ptl);
+	if (!pte)
+		return;
+	for (; addr < end; addr += PAGE_SIZE, pte++) {
+		if (pte_leaf(pte, addr, ptl, &leaf))
+			fn(&leaf, arg);
+	}
+	table_unlock(ptl);
+}
+
+void hmk_walk_leaves(struct mm_struct *mm, unsigned long start, unsigned long end,
+		     hmk_leaf_fn fn, void *arg)
+{
+	unsigned long addr, next;
+
+	for (addr = start; addr < end; addr = next) {
+		pmd_t *pmd = pmd_of(mm, addr);
+		struct hmk_leaf leaf;
+
+		next = pmd_addr_end(addr, end);
+		if (!pmd)
+			continue;
+		if (pmd_trans_huge(READ_ONCE(*pmd)) && pmd_leaf_lock(mm, pmd, addr, &leaf)) {
+			fn(&leaf, arg);
+			hmk_leaf_unlock(&leaf);
+			continue;
+		}
+		walk_table(mm, pmd, addr, next, fn, arg);
+	}
+}
+
+static unsigned long next_in_pud(pud_t *pud, unsigned long addr, unsigned long end)
+{
+	pmd_t *pmd = pmd_offset(pud, addr);
+
+	for (; addr < end; addr = pmd_addr_end(addr, end), pmd++) {
+		if (!pmd_none(READ_ONCE(*pmd)))
+			return addr;
+	}
+	return end;
+}
+
+unsigned long hmk_next_populated(struct mm_struct *mm, unsigned long addr,
+				 unsigned long end)
+{
+	while (addr < end) {
+		pgd_t *pgd = pgd_offset(mm, addr);
+		unsigned long next, found;
+		p4d_t *p4d;
+		pud_t *pud;
+
+		next = pgd_addr_end(addr, end);
+		if (pgd_none(*pgd) || pgd_bad(*pgd))
+			goto next;
+		p4d = p4d_offset(pgd, addr);
+		next = p4d_addr_end(addr, end);
+		if (p4d_none(*p4d) || p4d_bad(*p4d))
+			goto next;
+		pud = pud_offset(p4d, addr);
+		next = pud_addr_end(addr, end);
+		if (pud_none(*pud) || pud_bad(*pud))
+			goto next;
+		found = next_in_pud(pud, addr, next);
+		if (found < next)
+			return found;
+next:
+		addr = next;
+	}
+	return end;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Page-table leaves, found and locked without the kernel's unexported walker. */
+#ifndef HMK_WALK_H
+#define HMK_WALK_H
+
+#include <linux/mm.h>
+
+/* One present leaf entry, its page-table lock held. */
+struct hmk_leaf {
+	unsigned long addr;	/* first address it maps */
+	unsigned int shift;	/* PAGE_SHIFT or PMD_SHIFT */
+	union {
+		pte_t *pte;
+		pmd_t *pmd;
+		unsigned long *bits;	/* the accessed and dirty bits sit alike in both */
+	};
+	spinlock_t *ptl;
+	struct page *page;	/* NULL: zero page, special or device memory */
+};
+
+/**
+ * hmk_leaf_lock() - find the leaf that maps one address.
+ * @mm:   mmap lock held for reading.
+ * @addr: user address inside a VMA that is neither hugetlb nor PFN-mapped.
+ * @leaf: filled in.
+ *
+ * Return: true with the page-table lock held, end with hmk_leaf_unlock();
+ * false when nothing present maps @addr.
+ */
+bool hmk_leaf_lock(struct mm_struct *mm, unsigned long addr, struct hmk_leaf *leaf);
+void hmk_leaf_unlock(struct hmk_leaf *leaf);
+
+typedef void (*hmk_leaf_fn)(const struct hmk_leaf *leaf, void *arg);
+
+/**
+ * hmk_walk_leaves() - call @fn for each present leaf that starts in or covers a range.
+ * @mm:    mmap lock held for reading.
+ * @start: page aligned, inside one VMA.
+ * @end:   page aligned, inside the same VMA.
+ * @fn:    runs under the page-table lock: must not sleep.
+ * @arg:   handed to @fn.
+ */
+void hmk_walk_leaves(struct mm_struct *mm, unsigned long start, unsigned long end,
+		     hmk_leaf_fn fn, void *arg);
+
+/**
+ * hmk_next_populated() - first address at or after @addr with a page table or huge page.
+ * @mm:   mmap lock held for reading.
+ * @addr: where to start.
+ * @end:  where to give up.
+ *
+ * Skips empty upper levels at a stride, so a sparse mapping of terabytes costs
+ * one look per empty table.
+ *
+ * Return: an address whose PMD entry is valid, rounded down to no less than
+ * @addr; @end when there is none.
+ */
+unsigned long hmk_next_populated(struct mm_struct *mm, unsigned long addr,
+				 unsigned long end);
+
+/**
+ * hmk_vma_takes_part() - may this VMA be profiled and moved at all?
+ * @vma: mmap lock held.
+ *
+ * Return: false for hugetlb, PFN-mapped, mixed and I/O mappings.
+ */
+static inline bool hmk_vma_takes_part(const struct vm_area_struct *vma)
+{
+	return !(vma->vm_flags & (VM_HUGETLB | VM_PFNMAP | VM_MIXEDMAP | VM_IO));
+}
+
+#endif
