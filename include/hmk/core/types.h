@@ -67,6 +67,8 @@ HMK_CORE_ASSERT(sizeof(struct hmk_region) == 64);
 #define HMK_REGION_IN_FLIGHT	(1u << 2)	/* being moved: no merge, no split */
 #define HMK_REGION_CENSUS	(1u << 3)	/* residency unknown or changed: count it again */
 #define HMK_REGION_JUST_SPLIT	(1u << 4)	/* one structure operation per interval (HK-17) */
+#define HMK_REGION_VMA_START	(1u << 5)	/* first of its span: never joined to its left */
+#define HMK_REGION_SCOUTED	(1u << 6)	/* one sample of its quota is a scout */
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+//
+// The histogram of smoothed hotness over all regions of all processes (HK-34):
+// one list per bucket and column, updated in O(1) for a region that changed.
+//
+//   Histogram h({.buckets = 64, .num_scans = 3}, {0, 1, 2, 3});
+//   Histogram::Id id = h.insert(process, region);
+//   h.update(id, region_one_interval_later);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policy/types.hpp"
+
+namespace hmk::policy {
+
+class Histogram {
+ public:
+  using Id = std::uint32_t;
+  static constexpr Id kNone = ~Id{0};
+
+  struct Shape {
+    std::uint32_t buckets = 64;   // 1 .. 1024; clamped
+    std::uint32_t num_scans = 3;  // hotness ends there; at least 1
+  };
+
+  /// A region in 48 bytes; sizes are kept in pages, so up to 16 TiB each.
+  struct Entry {
+    std::uint64_t start;
+    std::uint32_t pages;
+    std::uint32_t resident_pages;
+    std::uint32_t away_pages;
+    HotnessQ16 hi_q16;
+    HotnessQ16 whi_q16;
+    std::uint32_t generation;
+    ProcessId process;
+    Id prev, next;              // in its list; `next` also chains free entries
+    std::uint16_t bucket;
+    std::uint8_t column;        // kUnlisted: known, but takes no part
+    std::uint8_t leaf_shift : 6;
+    std::uint8_t demote_only : 1;
+    std::uint8_t in_use : 1;
+
+    Bytes length() const { return Bytes{pages} * kPage; }
+    Bytes resident() const { return Bytes{resident_pages} * kPage; }
+    Bytes away() const { return Bytes{away_pages} * kPage; }
+    Bytes home() const { return Bytes{resident_pages - away_pages} * kPage; }
+  };
+
+  static constexpr std::uint8_t kUnlisted = 0xff;
+
+  /// `tiers`: node of each tier, fastest first; at most 64 (more are ignored).
+  Histogram(Shape shape, std::span<const NodeId> tiers);
+
+  /// Adds a region and returns its id, valid until erase(). Ids are dense and
+  /// reused. A region that is not movable, has nothing resident or sits on no
+  /// known tier is kept but listed nowhere.
+  Id insert(ProcessId process, const RegionView& region);
+  /// Gives `id` new values; touches a list only when bucket or column changed.
+  void update(Id id, const RegionView& now);
+  void erase(Id id);
+
+  const Entry& operator[](Id id) const { return entries_[id]; }
+  std::size_t size() const { return size_; }        // regions known
+  std::size_t id_limit() const { return entries_.size(); }  // every id is below
+  std::size_t memory_bytes() const;                 // that this object holds
+
+  std::uint32_t buckets() const { return buckets_; }
+  std::uint32_t tiers() const { return static_cast<std::uint32_t>(nodes_.size()); }
+  NodeId node(std::uint32_t tier) const { return nodes_[tier]; }
+
+  /// One column per tier, and a last one for regions that are mostly in the
+  /// fastest tier but have pages elsewhere.
+  std::uint32_t columns() const { return tiers() + 1; }
+  std::uint32_t away_column() const { return tiers(); }
+  /// The tier whose memory a column is about.
+  std::uint32_t tier_of(std::uint32_t column) const { return column == tiers() ? 0 : column; }
+
+  /// Buckets are equal parts of [0, num_scans]; the last includes its end.
+  std::uint32_t bucket_of(HotnessQ16 whi_q16) const;
+  /// Smallest WHI of a bucket.
+  HotnessQ16 lower_edge_q16(std::uint32_t bucket) const;
+  /// Width of a bucket, rounded up.
+  HotnessQ16 width_q16() const;
+
+  std::uint32_t count(std::uint32_t bucket, std::uint32_t column) const {
+    return cells_[cell(bucket, column)].count;
+  }
+
+  /// Calls f(id) for each region of one list, in no particular order. f must
+  /// not change the histogram.
+  template <typename F>
+  void for_each(std::uint32_t bucket, std::uint32_t column, F&& f) const {
+    for (Id id = cells_[cell(bucket, column)].head; id != kNone; id = entries_[id].next) f(id);
+  }
+
+ private:
+  struct Cell {
+    Id head = kNone;
+    std::uint32_t count = 0;
+  };
+
+  std::size_t cell(std::uint32_t bucket, std::uint32_t column) const {
+    return std::size_t{bucket} * columns() + column;
+  }
+  std::uint8_t column_for(const RegionView& region) const;
+  void assign(Entry& entry, const RegionView& region) const;
+  void link(Id id);
+  void unlink(Id id);
+
+  std::uint32_t buckets_;
+  std::uint64_t top_q16_;  // num_scans in Q16
+  std::vector<NodeId> nodes_;
+  std::vector<Cell> cells_;
+  std::vector<Entry> entries_;
+  Id free_ = kNone;
+  std::size_t size_ = 0;
+};
+
+static_assert(sizeof(Histogram::Entry) == 48);
+
+}  // namespace hmk::policy

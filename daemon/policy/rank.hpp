@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// From one interval's regions to an up-to-date histogram, and the order in
+// which regions of one bucket take their turn.
+//
+//   Ranking ranking({.buckets = 64, .num_scans = 3}, nodes);
+//   ranking.update(process, regions);   // once per process and interval
+#pragma once
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "policy/histogram.hpp"
+
+namespace hmk::policy {
+
+/// Whether `a` is promoted before `b`, both of one bucket: by hotness of the
+/// last interval, then the smaller one, then by process and address.
+bool promotes_before(const Histogram::Entry& a, const Histogram::Entry& b);
+
+/// Whether `a` is a victim before `b`, both of one bucket: the colder in the
+/// last interval, then the smaller one, then by process and address.
+bool demotes_before(const Histogram::Entry& a, const Histogram::Entry& b);
+
+/// Keeps the histogram equal to the last snapshot of every process.
+class Ranking {
+ public:
+  Ranking(Histogram::Shape shape, std::span<const NodeId> tiers);
+
+  /// Replaces what is known about `process`. `regions`: in address order,
+  /// without overlap. A region with the same start and generation is the same
+  /// region; list work is done only for those that changed.
+  void update(ProcessId process, std::span<const RegionView> regions);
+
+  /// Drops a process that has gone. Unknown ones are ignored.
+  void forget(ProcessId process);
+
+  /// Gives the tiers a new order, or the histogram a new shape. Nothing is
+  /// known afterwards until update() was called for each process again.
+  void reset(Histogram::Shape shape, std::span<const NodeId> tiers);
+
+  const Histogram& histogram() const { return histogram_; }
+
+ private:
+  Histogram histogram_;
+  std::unordered_map<ProcessId, std::vector<Histogram::Id>> by_process_;  // address order
+};
+
+}  // namespace hmk::policy

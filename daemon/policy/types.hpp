@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// The values the policy works on, and nothing else: no device, no clock, no
+// random source. The caller translates its own records into these.
+//
+//   Ranking ranking({.num_scans = 3}, tier_nodes);
+//   ranking.update(process, regions_of_this_interval);
+//   Plan plan = make_plan(ranking.histogram(), tiers, params);
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace hmk::policy {
+
+using Bytes = std::uint64_t;
+using NodeId = std::int32_t;         // NUMA node; -1 unknown
+using ProcessId = std::uint32_t;     // the caller's number for a session, not a PID
+using HotnessQ16 = std::uint32_t;    // 16 fraction bits, 0 .. num_scans
+
+inline constexpr NodeId kNoNode = -1;
+inline constexpr std::uint32_t kOneQ16 = 1u << 16;
+inline constexpr Bytes kPage = 4096;
+
+/// One region as the profiler saw it in the last interval.
+struct RegionView {
+  std::uint64_t start = 0;       // bytes, page aligned
+  Bytes length = 0;              // bytes, page aligned
+  Bytes resident = 0;            // bytes present; at most length
+  Bytes away = 0;                // of these, not on `node`
+  HotnessQ16 hi_q16 = 0;         // hotness of the last interval (HI)
+  HotnessQ16 whi_q16 = 0;        // smoothed hotness (WHI): what decides
+  std::uint32_t generation = 0;  // with `start`, the identity of a region
+  NodeId node = kNoNode;         // holds most of it
+  std::uint8_t leaf_shift = 12;  // largest page-table leaf seen: cuts respect it
+  bool movable = true;           // false: in flight, or backing off; takes no part
+  bool demote_only = false;      // pinned, shared or refused lately: never promoted
+};
+
+/// One tier, as the ordered list of tiers names it: fastest first.
+struct TierView {
+  NodeId node = kNoNode;
+  Bytes total = 0;
+  Bytes free = 0;
+  Bytes reserve = 0;  // kept free by us, above the kernel's watermarks
+};
+
+/// What an operator can tune about decisions; defaults of the paper and of
+/// spec/hm-keeper.md 1.3.
+struct PolicyParams {
+  std::uint32_t num_scans = 3;             // upper end of hotness; 1 .. 16
+  std::uint32_t buckets = 64;              // of the histogram; 1 .. 1024
+  Bytes promote_limit = 200ull << 20;      // N: promoted bytes per interval, all tiers
+  std::uint32_t gain_margin = 1;           // buckets a promoted region is above its victim
+  HotnessQ16 promote_at_least_q16 = 1;     // smaller WHI is never promoted; 0 acts as 1
+};
+
+/// Why a move is in the plan.
+enum class Reason : std::uint8_t {
+  kHot,       // hotter than what the faster tier holds, or the faster tier has room
+  kGather,    // mostly in the fastest tier already: brings the pages that are not
+  kMadeRoom,  // victim: leaves for the next lower tier with room
+  kExchange,  // victim: all lower tiers are full, swaps with what replaces it
+};
+
+/// Move [start, start + length) of one process from node to node.
+struct Move {
+  ProcessId process = 0;
+  std::uint32_t generation = 0;  // of the region it belongs to
+  std::uint64_t start = 0;
+  Bytes length = 0;              // page aligned; less than the region's when it was cut
+  Bytes bytes = 0;               // expected to move: at most that many are present
+  NodeId from = kNoNode;         // where most of it is
+  NodeId to = kNoNode;
+  Reason reason = Reason::kHot;
+  HotnessQ16 whi_q16 = 0;        // of the region, for the log and for `hmkctl why`
+
+  bool operator==(const Move&) const = default;
+};
+
+/// What to do before the next interval. Both lists may run at the same time;
+/// no region is in it twice.
+struct Plan {
+  std::vector<Move> promotions;  // hottest first
+  std::vector<Move> demotions;   // in the order the promotions need them
+  Bytes promoted = 0;            // sum of promotions[].bytes; at most promote_limit
+  Bytes demoted = 0;             // sum of demotions[].bytes
+  std::uint64_t cut = 0;         // promotions that take only part of their region
+  std::uint64_t no_gain = 0;     // candidates that beat no victim by the margin
+  std::uint64_t no_room = 0;     // candidates whose victims had nowhere to go
+  bool limit_reached = false;    // candidates were left when promote_limit was spent
+
+  bool operator==(const Plan&) const = default;
+};
+
+}  // namespace hmk::policy

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The budget: how many samples an interval can pay for (Eq. 8.1), what one
+ * scan costs now (HK-30), and how eagerly regions merge while there are too
+ * many of them (HK-15, A-6).
+ */
+#ifndef HMK_CORE_BUDGET_H
+#define HMK_CORE_BUDGET_H
+
+#include <hmk/core/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HMK_BUDGET_BP_ONE	10000u	/* basis points in one whole */
+
+/* How tau1 moves. Make one with hmk_budget_tau_rule(). */
+struct hmk_tau_rule {
+	__u32 base_q16;		/* where it rests */
+	__u32 step_q16;		/* per interval, up or down; never 0 */
+	__u32 tau2_q16;		/* cap in normal operation; at least @base_q16 */
+	__u32 limit_q16;	/* cap of the last resort: num_scans */
+};
+
+__u64 hmk_budget_ns(__u64 interval_ns, __u32 budget_bp);
+__u32 hmk_budget_num_ps(__u64 interval_ns, __u32 budget_bp, __u32 scan_cost_ns,
+			__u32 num_scans, __u64 fixed_ns);
+__u32 hmk_budget_scan_cost_ns(__u32 old_ns, __u64 spent_ns, __u64 nr_scans);
+
+struct hmk_tau_rule hmk_budget_tau_rule(__u32 num_scans, __u32 tau1_q16,
+					__u32 tau2_q16, __u32 step_q16);
+__u32 hmk_budget_tau1(__u32 now_q16, const struct hmk_tau_rule *rule,
+		      __u32 nr_regions, __u32 num_ps);
+int hmk_budget_may_split(__u32 tau1_q16, const struct hmk_tau_rule *rule);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HMK_CORE_BUDGET_H */

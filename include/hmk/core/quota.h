@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Quotas: how many samples each region gets. Their sum is num_ps (HK-24); one
+ * call per interval, after split and merge, keeps it so:
+ *
+ *   1. scouts of the last interval come home
+ *   2. samples the merges freed go to the regions that changed most (HK-20)
+ *   3. what is missing is spread by size, what is too much is taken back
+ *   4. a share of all samples visits larger regions in rotation (A-5)
+ */
+#ifndef HMK_CORE_QUOTA_H
+#define HMK_CORE_QUOTA_H
+
+#include <hmk/core/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HMK_QUOTA_MAX_TOP	64u
+
+struct hmk_quota_rule {
+	__u32 num_ps;		/* the sum to reach: Eq. 8.1 */
+	__u32 top_k;		/* 1 .. HMK_QUOTA_MAX_TOP (HK-21) */
+	__u32 scout_bp;		/* share of num_ps that scouts, of 10000 */
+};
+
+/* Kept from interval to interval; all zero at first. */
+struct hmk_quota_state {
+	__u64 spread_at;	/* address where spreading goes on */
+	__u64 scout_at;		/* address where scouting goes on */
+};
+
+struct hmk_quota_result {
+	__u64 sum;		/* of all quotas now */
+	__u64 moved;		/* freed samples that went to the top K */
+	__u32 scouts;		/* regions that have a scout now */
+	__u32 degraded;		/* 1: more regions than num_ps, one sample each */
+};
+
+/* The K regions that changed most, smallest of them first (a heap). */
+struct hmk_top {
+	__u32 k, nr;
+	struct {
+		__u32 variance_q16;
+		__u32 index;
+	} at[HMK_QUOTA_MAX_TOP];
+};
+
+void hmk_top_init(struct hmk_top *top, __u32 k);
+void hmk_top_offer(struct hmk_top *top, __u32 index, __u32 variance_q16);
+
+__u32 hmk_quota_cap(const struct hmk_region *r);
+__u64 hmk_quota_sum(const struct hmk_region *r, __u32 nr);
+void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
+		      const struct hmk_quota_rule *rule,
+		      struct hmk_quota_state *state,
+		      struct hmk_quota_result *res);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HMK_CORE_QUOTA_H */

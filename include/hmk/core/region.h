@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Regions: an array in address order, without overlap, that covers exactly the
+ * populated spans. Every operation is one linear pass and keeps that partition
+ * (HK-17). Order within an interval: refresh at its start; split, then merge,
+ * at its end.
+ *
+ *   refresh(old, spans) -> new array    what exists now
+ *   split(in)           -> out          halves that differ inside come apart
+ *   merge(array)        -> in place     neighbours that are alike come together
+ *
+ * Sums of quotas: split keeps it, merge hands back what it freed, refresh
+ * changes it; hmk_quota_assign() makes it exact again (HK-24).
+ */
+#ifndef HMK_CORE_REGION_H
+#define HMK_CORE_REGION_H
+
+#include <hmk/core/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What one refresh did. Counts are of the whole pass, truncated or not. */
+struct hmk_refresh_result {
+	__u32 needed;		/* regions a large enough array would have held */
+	__u32 added;		/* new regions */
+	__u32 dropped;		/* old regions of which nothing is left */
+	__u32 clipped;		/* parts of old regions whose borders changed */
+	__u32 truncated;	/* 1: @needed did not fit, the tail is missing */
+};
+
+struct hmk_merge_rule {
+	__u64 max_bytes;	/* no region grows beyond this */
+	__u32 tau1_q16;		/* |difference of HI| must be below (HK-12) */
+	__u32 generation;	/* of regions whose borders change */
+};
+
+struct hmk_merge_result {
+	__u64 freed_quota;	/* samples the merges set free (HK-19) */
+	__u32 merges;
+};
+
+struct hmk_split_rule {
+	__u32 tau2_q16;		/* spread of the counts must be above (HK-13) */
+	__u32 generation;	/* of regions whose borders change */
+};
+
+struct hmk_split_result {
+	__u32 splits;
+	__u32 no_room;		/* splits left undone because @out was full */
+};
+
+static inline __u64 hmk_region_bytes(const struct hmk_region *r)
+{
+	return r->end - r->start;
+}
+
+static inline __u64 hmk_region_pages(const struct hmk_region *r)
+{
+	return (r->end - r->start) >> HMK_CORE_PAGE_SHIFT;
+}
+
+__u32 hmk_regions_refresh(const struct hmk_region *old, __u32 nr_old,
+			  const struct hmk_span *spans, __u32 nr_spans,
+			  struct hmk_region *out, __u32 out_cap,
+			  __u32 generation, struct hmk_refresh_result *res);
+
+__u32 hmk_regions_merge(struct hmk_region *r, __u32 nr,
+			const struct hmk_merge_rule *rule,
+			struct hmk_merge_result *res);
+
+__u32 hmk_regions_split(const struct hmk_region *in, __u32 nr,
+			struct hmk_region *out, __u32 out_cap,
+			const struct hmk_split_rule *rule,
+			struct hmk_split_result *res);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HMK_CORE_REGION_H */
