@@ -85,6 +85,13 @@ def archive_uri() -> str:
                    "add one to /etc/apt/sources.list and run apt-get update")
 
 
+def acquire_settings() -> str:
+    """How this machine fetches (proxies, checks of dates), as apt.conf text for another root's apt."""
+    shown = Apt()._run("apt-config", "dump", "--format", '%F "%v";%n', "Acquire").stdout
+    return "".join(f"{line}\n" for line in shown.splitlines()
+                   if not re.match(r'Acquire::(IndexTargets|Changelogs|cdrom)|[^"]* "";', line))
+
+
 def private(suite: str) -> Apt:
     """apt for a `suite` the machine does not list; lists are fetched when missing or a day old."""
     folder = cache.root() / "apt" / suite

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Kernels by series: `6.1`, `6.12` or `newest` become an image and headers in the cache."""
+import functools
 import re
 import subprocess
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ GATES = ("6.1", "6.12")
 # linux-image-6.1.0-56-amd64, linux-image-6.12.117+deb12-amd64; not linux-image-6.12-amd64 (a meta
 # package) and not the cloud, rt, dbg and unsigned flavours, which carry a further word.
 _IMAGE = re.compile(r"^linux-image-((\d+\.\d+)\.\d[0-9a-z.+~]*(?:-\d[0-9a-z.+~]*)?-amd64)$")
-_PARTS = re.compile(r"^linux-(headers|kbuild|compiler|modules|binary|image)-")
+_PARTS = re.compile(r"^linux-((headers|kbuild|compiler|modules|binary|image)-|base-\d)")
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Kernel:
 
     @property
     def image(self) -> Path:
-        return self.folder / "boot" / f"vmlinuz-{self.release}"
+        newer = self.modules / "vmlinuz"
+        return newer if newer.exists() else self.folder / "boot" / f"vmlinuz-{self.release}"
 
     @property
     def modules(self) -> Path:
@@ -70,6 +72,7 @@ def release_key(release: str) -> Tuple[Tuple[int, ...], str]:
     return numbers, release
 
 
+@functools.lru_cache(maxsize=None)  # apt takes most of a second to look up a name
 def kernel(series: str) -> Kernel:
     """The newest kernel of a series, downloaded and unpacked unless the cache has it."""
     if series not in SERIES:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Iterable, List, Set
 
-from . import cache
+from . import cache, unstable
 from .errors import LabError
 from .kernels import Kernel, kernel
 from .progress import step
@@ -29,15 +29,20 @@ def build_module(series: str, defines: Iterable[str] = (), root: Path = ROOT) ->
     key = sha256("\n".join([str(root), *flags]).encode()).hexdigest()[:12]
     folder = cache.root() / "module" / f"{target.release}-{key}"
     with cache.locked(folder):
-        mirror(root, folder)
+        finished = folder / ".built"
+        if not mirror(root, folder) and finished.exists():
+            return folder / "hmk.ko"
+        finished.unlink(missing_ok=True)
         with step(f"building hmk.ko for {target.release}{' with ' + ' '.join(flags) if flags else ''}"):
             make(target, folder, flags)
+        finished.touch()
     return folder / "hmk.ko"
 
 
-def mirror(root: Path, folder: Path) -> None:
-    """Copy changed sources with their times, remove what is gone, keep what the build made."""
+def mirror(root: Path, folder: Path) -> bool:
+    """Copy changed sources, remove what is gone, keep what the build made. True if anything changed."""
     wanted: Set[Path] = set()
+    changed = False
     for name in SOURCES:
         source = root / name
         if not source.exists():
@@ -49,20 +54,22 @@ def mirror(root: Path, folder: Path) -> None:
         if not copy.exists() or not filecmp.cmp(root / relative, copy):
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(root / relative, copy)  # a fresh time stamp, so that make sees the change
+            changed = True
     for name in SOURCES[1:]:
         for old in (folder / name).rglob("*"):
             known = old.relative_to(folder) in wanted or old.name.endswith(BUILT) or old.is_dir()
             if not known:
                 old.unlink()
+                changed = True
+    return changed
 
 
 def make(target: Kernel, folder: Path, flags: List[str]) -> None:
     """Run the kernel's build; its whole output goes to build.log, its first error into the message."""
-    command = ["make", "-s", "-C", str(target.headers), f"M={folder}", "W=1", f"-j{os.cpu_count() or 1}",
+    command = ["make", "-C", str(target.headers), f"M={folder}", "W=1", f"-j{os.cpu_count() or 1}",
                f"KCFLAGS={' '.join(f'-D{flag}' for flag in flags)}", "modules"]
     if target.series == "newest":
-        from . import unstable
-        command = unstable.wrap(command, folder)
+        command = unstable.wrap(command)
     done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=dict(os.environ, LC_ALL="C"))
     (folder / "build.log").write_text(done.stdout, encoding="utf-8")
