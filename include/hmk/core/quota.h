@@ -38,7 +38,7 @@ struct hmk_quota_result {
 	__u32 degraded;		/* 1: more regions than num_ps, one sample each */
 };
 
-/* The K regions that changed most, smallest of them first (a heap). */
+/* The K regions that changed most, the most changed first. */
 struct hmk_top {
 	__u32 k, nr;
 	struct {

@@ -61,6 +61,21 @@ static inline __u64 hmk_region_pages(const struct hmk_region *r)
 	return (r->end - r->start) >> HMK_CORE_PAGE_SHIFT;
 }
 
+static inline int hmk_region_is(const struct hmk_region *r, __u32 flags)
+{
+	return (r->flags & flags) != 0;
+}
+
+static inline void hmk_region_set(struct hmk_region *r, __u32 flags)
+{
+	r->flags = (__u16)(r->flags | flags);
+}
+
+static inline void hmk_region_clear(struct hmk_region *r, __u32 flags)
+{
+	r->flags = (__u16)(r->flags & ~flags);
+}
+
 __u32 hmk_regions_refresh(const struct hmk_region *old, __u32 nr_old,
 			  const struct hmk_span *spans, __u32 nr_spans,
 			  struct hmk_region *out, __u32 out_cap,

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The budget of an interval: time, samples, and the way back to both.
+ */
+#include <hmk/core/budget.h>
+
+#define MAX_U32		((__u32)~0u)
+#define TRACK_WEIGHT	4u	/* a new measurement counts one quarter */
+
+/**
+ * hmk_budget_ns() - the CPU time profiling may use in an interval (HK-25).
+ * @interval_ns: length of the interval.
+ * @budget_bp:   share of it, of 10000; more counts as 10000.
+ *
+ * Return: nanoseconds, rounded down; exact for every input.
+ */
+__u64 hmk_budget_ns(__u64 interval_ns, __u32 budget_bp)
+{
+	__u64 bp = budget_bp > HMK_BUDGET_BP_ONE ? HMK_BUDGET_BP_ONE : budget_bp;
+
+	return interval_ns / HMK_BUDGET_BP_ONE * bp +
+	       interval_ns % HMK_BUDGET_BP_ONE * bp / HMK_BUDGET_BP_ONE;
+}
+
+/**
+ * hmk_budget_num_ps() - Eq. 8.1: how many samples an interval can pay for.
+ * @interval_ns:  length of the interval.
+ * @budget_bp:    share of it for profiling, of 10000.
+ * @scan_cost_ns: cost of one scan of one sample; 0 counts as 1.
+ * @num_scans:    scans of each sample in the interval; 0 counts as 1.
+ * @fixed_ns:     other profiling work, charged to the same budget (A-4).
+ *
+ * Return: number of samples, saturating; 0 when @fixed_ns leaves nothing.
+ */
+__u32 hmk_budget_num_ps(__u64 interval_ns, __u32 budget_bp, __u32 scan_cost_ns,
+			__u32 num_scans, __u64 fixed_ns)
+{
+	__u64 have = hmk_budget_ns(interval_ns, budget_bp);
+	__u64 each = (__u64)(scan_cost_ns ? scan_cost_ns : 1) * (num_scans ? num_scans : 1);
+	__u64 nr;
+
+	if (fixed_ns >= have)
+		return 0;
+	nr = (have - fixed_ns) / each;
+	return nr > MAX_U32 ? MAX_U32 : (__u32)nr;
+}
+
+/**
+ * hmk_budget_track_fixed() - moving average of the work beside the scans (HK-30).
+ * @old_ns: average so far; 0: none yet, takes @now_ns.
+ * @now_ns: measured in the last interval.
+ *
+ * Moves a quarter of the way, rounded towards the new measurement, so that a
+ * constant cost is reached exactly.
+ *
+ * Return: the new average, between the two.
+ */
+__u64 hmk_budget_track_fixed(__u64 old_ns, __u64 now_ns)
+{
+	__u64 way = now_ns > old_ns ? now_ns - old_ns : old_ns - now_ns;
+	__u64 step = way / TRACK_WEIGHT + (way % TRACK_WEIGHT != 0);
+
+	if (!old_ns)
+		return now_ns;
+	return now_ns > old_ns ? old_ns + step : old_ns - step;
+}
+
+/**
+ * hmk_budget_track() - moving average of the cost of one scan (HK-30).
+ * @old_ns: average so far; 0: none yet, takes @now_ns.
+ * @now_ns: measured in the last interval.
+ *
+ * Return: as hmk_budget_track_fixed().
+ */
+__u32 hmk_budget_track(__u32 old_ns, __u32 now_ns)
+{
+	return (__u32)hmk_budget_track_fixed(old_ns, now_ns);
+}
+
+/**
+ * hmk_budget_tau_rule() - how tau1 may move, defaults filled in (HK-14, A-6).
+ * @num_scans: 1 .. 16; upper end of hotness.
+ * @tau1_q16:  0: num_scans / 3.
+ * @tau2_q16:  0: 2 * num_scans / 3.
+ * @step_q16:  0: a quarter of tau1.
+ *
+ * Return: a rule with base <= tau2 <= limit and a step of at least 1.
+ */
+struct hmk_tau_rule hmk_budget_tau_rule(__u32 num_scans, __u32 tau1_q16,
+					__u32 tau2_q16, __u32 step_q16)
+{
+	struct hmk_tau_rule rule = { .limit_q16 = num_scans << 16 };
+
+	rule.base_q16 = tau1_q16 ? tau1_q16 : rule.limit_q16 / 3;
+	if (rule.base_q16 > rule.limit_q16)
+		rule.base_q16 = rule.limit_q16;
+	rule.tau2_q16 = tau2_q16 ? tau2_q16 : (__u32)((__u64)rule.limit_q16 * 2 / 3);
+	if (rule.tau2_q16 > rule.limit_q16)
+		rule.tau2_q16 = rule.limit_q16;
+	if (rule.tau2_q16 < rule.base_q16)
+		rule.tau2_q16 = rule.base_q16;
+	rule.step_q16 = step_q16 ? step_q16 : rule.base_q16 / 4;
+	if (!rule.step_q16)
+		rule.step_q16 = 1;
+	return rule;
+}
+
+static __u32 raise_to(__u32 now, __u32 step, __u32 cap)
+{
+	return now < cap && cap - now > step ? now + step : cap;
+}
+
+/**
+ * hmk_budget_tau1() - the merge threshold of the next interval (HK-15, A-6).
+ * @now_q16:    the one in force.
+ * @rule:       from hmk_budget_tau_rule().
+ * @nr_regions: regions after this interval's merges.
+ * @num_ps:     samples the budget pays for.
+ *
+ * Up by one step while there are more regions than samples, first to tau2 and
+ * only from there to the limit; down by one step when there are less than nine
+ * tenths of them; else as it is.
+ *
+ * Return: between base and limit of @rule.
+ */
+__u32 hmk_budget_tau1(__u32 now_q16, const struct hmk_tau_rule *rule,
+		      __u32 nr_regions, __u32 num_ps)
+{
+	__u32 now = now_q16;
+
+	if (now < rule->base_q16)
+		now = rule->base_q16;
+	if (now > rule->limit_q16)
+		now = rule->limit_q16;
+	if (nr_regions > num_ps)
+		return raise_to(now, rule->step_q16,
+				now < rule->tau2_q16 ? rule->tau2_q16 : rule->limit_q16);
+	if ((__u64)nr_regions * 10 < (__u64)num_ps * 9)
+		return now - rule->base_q16 > rule->step_q16 ? now - rule->step_q16
+							    : rule->base_q16;
+	return now;
+}
+
+/**
+ * hmk_budget_may_split() - whether regions may be split at this tau1.
+ * @tau1_q16: the one in force.
+ * @rule:     from hmk_budget_tau_rule().
+ *
+ * Beyond tau2 a split would be undone by the next merge (A-6).
+ *
+ * Return: 1 or 0.
+ */
+int hmk_budget_may_split(__u32 tau1_q16, const struct hmk_tau_rule *rule)
+{
+	return tau1_q16 <= rule->tau2_q16;
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Who gets the samples. Sums first: whatever the steps below do, the last one
+ * leaves the sum of all quotas at num_ps.
+ */
+#include <hmk/core/hotness.h>
+#include <hmk/core/quota.h>
+#include <hmk/core/region.h>
+
+/* ---- the K largest variances (HK-21) ------------------------------------- */
+
+/**
+ * hmk_top_init() - start an empty list.
+ * @top: the list.
+ * @k:   how many it keeps, clamped to 1 .. HMK_QUOTA_MAX_TOP.
+ */
+void hmk_top_init(struct hmk_top *top, __u32 k)
+{
+	top->nr = 0;
+	top->k = k < 1 ? 1 : k > HMK_QUOTA_MAX_TOP ? HMK_QUOTA_MAX_TOP : k;
+}
+
+/**
+ * hmk_top_offer() - compare one more region with the K records.
+ * @top:          the list.
+ * @index:        the caller's name for the region.
+ * @variance_q16: 0 is never recorded: nothing changed.
+ *
+ * One comparison for most regions, at most K moves for one that gets in. Of
+ * equal ones the first offered stays.
+ */
+void hmk_top_offer(struct hmk_top *top, __u32 index, __u32 variance_q16)
+{
+	__u32 i = top->nr;
+
+	if (!variance_q16)
+		return;
+	if (i == top->k && variance_q16 <= top->at[i - 1].variance_q16)
+		return;
+	if (i == top->k)
+		i--;
+	else
+		top->nr++;
+	for (; i && top->at[i - 1].variance_q16 < variance_q16; i--)
+		top->at[i] = top->at[i - 1];
+	top->at[i].index = index;
+	top->at[i].variance_q16 = variance_q16;
+}
+
+/* ---- quotas -------------------------------------------------------------- */
+
+/**
+ * hmk_quota_cap() - the most samples a region can use (A-5, A-9).
+ * @r: the region.
+ *
+ * A sample is a leaf, so a region of one huge page has use for one.
+ *
+ * Return: number of its leaves, in 1 .. HMK_CORE_MAX_QUOTA.
+ */
+__u32 hmk_quota_cap(const struct hmk_region *r)
+{
+	__u32 shift = r->leaf_shift < HMK_CORE_PAGE_SHIFT ? HMK_CORE_PAGE_SHIFT : r->leaf_shift;
+	__u64 leaves = (hmk_region_bytes(r) + (1ull << shift) - 1) >> shift;
+
+	if (leaves > HMK_CORE_MAX_QUOTA)
+		return HMK_CORE_MAX_QUOTA;
+	return leaves ? (__u32)leaves : 1;
+}
+
+/**
+ * hmk_quota_sum() - samples of all regions together.
+ * @r:  regions.
+ * @nr: number of them.
+ *
+ * Return: sum of their quotas.
+ */
+__u64 hmk_quota_sum(const struct hmk_region *r, __u32 nr)
+{
+	__u64 sum = 0;
+	__u32 i;
+
+	for (i = 0; i < nr; i++)
+		sum += r[i].quota;
+	return sum;
+}
+
+/* How many samples more a region can take. */
+static __u32 gap(const struct hmk_region *r)
+{
+	__u32 cap = hmk_quota_cap(r);
+
+	return r->quota < cap ? cap - r->quota : 0;
+}
+
+static void add(struct hmk_region *r, __u32 samples)
+{
+	r->quota = (__u16)(r->quota + samples);
+}
+
+/* First region that ends beyond an address; 0 when there is none: start over. */
+static __u32 find(const struct hmk_region *r, __u32 nr, __u64 address)
+{
+	__u32 low = 0, high = nr;
+
+	while (low < high) {
+		__u32 mid = low + (high - low) / 2;
+
+		if (r[mid].end > address)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low < nr ? low : 0;
+}
+
+/* Scouts come home, every region has a sample and none more than it can use. */
+static __u64 recall(struct hmk_region *r, __u32 nr)
+{
+	__u64 sum = 0;
+	__u32 i;
+
+	for (i = 0; i < nr; i++) {
+		__u32 cap = hmk_quota_cap(&r[i]);
+
+		if (hmk_region_is(&r[i], HMK_REGION_SCOUTED) && r[i].quota > 1)
+			r[i].quota--;
+		hmk_region_clear(&r[i], HMK_REGION_SCOUTED);
+		if (!r[i].quota)
+			r[i].quota = 1;
+		if (r[i].quota > cap)
+			r[i].quota = (__u16)cap;
+		sum += r[i].quota;
+	}
+	return sum;
+}
+
+/* Freed samples to the regions that changed most, one each in turn (HK-22). */
+static __u64 reward(struct hmk_region *r, __u32 nr, __u64 freed, __u32 top_k)
+{
+	struct hmk_top top;
+	__u64 left = freed, before;
+	__u32 i;
+
+	hmk_top_init(&top, top_k);
+	for (i = 0; i < nr; i++)
+		if (gap(&r[i]))
+			hmk_top_offer(&top, i, hmk_hotness_variance_q16(&r[i]));
+	do {
+		before = left;
+		for (i = 0; i < top.nr && left; i++) {
+			if (gap(&r[top.at[i].index])) {
+				add(&r[top.at[i].index], 1);
+				left--;
+			}
+		}
+	} while (left && left < before);
+	return freed - left;
+}
+
+/* Shares @more samples by size, what does not fit one by one in turn. */
+static __u64 spread(struct hmk_region *r, __u32 nr, __u64 more, __u64 *address)
+{
+	__u64 pages = 0, carry = 0, left = more, before;
+	__u32 i, n, first;
+
+	for (i = 0; i < nr; i++)
+		pages += gap(&r[i]) ? hmk_region_pages(&r[i]) : 0;
+	for (i = 0; i < nr && pages; i++) {
+		__u32 can = gap(&r[i]);
+		__u64 give;
+
+		if (!can)
+			continue;
+		/* Less than 2^32 samples, at most 2^32 pages: 64 bits hold it. */
+		carry += more * hmk_region_pages(&r[i]);
+		give = carry / pages;
+		carry %= pages;
+		if (give > can)
+			give = can;
+		add(&r[i], (__u32)give);
+		left -= give;
+	}
+	do {
+		before = left;
+		first = find(r, nr, *address);
+		for (n = 0, i = first; n < nr && left; n++, i = i + 1 < nr ? i + 1 : 0) {
+			if (!gap(&r[i]))
+				continue;
+			add(&r[i], 1);
+			left--;
+			*address = r[i].end;
+		}
+	} while (left && left < before);
+	return more - left;
+}
+
+/* Takes @excess samples back, in proportion to what is above one each. */
+static void take_back(struct hmk_region *r, __u32 nr, __u64 excess, __u64 above)
+{
+	__u64 carry = 0, left = excess;
+	__u32 i;
+
+	if (!excess)
+		return;
+	for (i = 0; i < nr && left; i++) {
+		__u64 take;
+
+		if (r[i].quota <= 1)
+			continue;
+		/*
+		 * excess <= above: nobody is asked for more than it has, and
+		 * the carry is 0 when all have been asked.
+		 */
+		carry += excess * (r[i].quota - 1u);
+		take = carry / above;
+		carry %= above;
+		r[i].quota = (__u16)(r[i].quota - take);
+		left -= take;
+	}
+}
+
+/* One more sample for regions that have room, where the last call stopped. */
+static __u32 scout(struct hmk_region *r, __u32 nr, __u32 scouts, __u64 *address)
+{
+	__u32 n, sent = 0, i = find(r, nr, *address);
+
+	for (n = 0; n < nr && sent < scouts; n++, i = i + 1 < nr ? i + 1 : 0) {
+		if (!gap(&r[i]))
+			continue;
+		add(&r[i], 1);
+		hmk_region_set(&r[i], HMK_REGION_SCOUTED);
+		*address = r[i].end;
+		sent++;
+	}
+	return sent;
+}
+
+/**
+ * hmk_quota_assign() - give each region its samples of the next interval.
+ * @r:     regions, after split and merge.
+ * @nr:    number of them.
+ * @freed: samples the merges set free.
+ * @rule:  how many samples there are.
+ * @state: of this session.
+ * @res:   receives what was done.
+ *
+ * Afterwards the sum of all quotas is num_ps (HK-24), except that each region
+ * has at least one sample (then @res says degraded, and the caller lets the
+ * regions take turns, A-7) and none more than hmk_quota_cap() (then samples are
+ * left over). A region with a scout has HMK_REGION_SCOUTED, its quota includes it.
+ */
+void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
+		      const struct hmk_quota_rule *rule,
+		      struct hmk_quota_state *state,
+		      struct hmk_quota_result *res)
+{
+	__u64 sum = recall(r, nr), scouts, base;
+
+	*res = (struct hmk_quota_result){ .degraded = nr > rule->num_ps };
+	scouts = (__u64)rule->num_ps * (rule->scout_bp > 10000 ? 10000 : rule->scout_bp) / 10000;
+	base = rule->num_ps - scouts;
+	if (base < nr)
+		base = nr;
+	scouts = rule->num_ps > base ? rule->num_ps - base : 0;
+
+	res->moved = reward(r, nr, freed, rule->top_k);
+	sum += res->moved;
+	if (sum > base)
+		take_back(r, nr, sum - base, sum - nr);
+	else
+		spread(r, nr, base - sum, &state->spread_at);
+	res->scouts = scout(r, nr, (__u32)scouts, &state->scout_at);
+
+	/* All that can be scouted is: the rest is spread as well. */
+	sum = hmk_quota_sum(r, nr);
+	if (sum < rule->num_ps && !res->degraded)
+		sum += spread(r, nr, rule->num_ps - sum, &state->spread_at);
+	res->sum = sum;
+}
