@@ -158,7 +158,6 @@ static int bind(struct hmk_session *s, const struct hmk_attach *a, struct hmk_pa
 	struct pid *pid = pid_of(a);
 	struct task_struct *task;
 	struct mm_struct *mm;
-	int err;
 
 	if (IS_ERR(pid))
 		return PTR_ERR(pid);
@@ -173,12 +172,8 @@ static int bind(struct hmk_session *s, const struct hmk_attach *a, struct hmk_pa
 		put_pid(pid);
 		return PTR_ERR(mm);
 	}
-	err = hmk_table_create(s, get_mm_rss(mm) / (HMK_CORE_BASE_REGION / PAGE_SIZE) + 1024);
-	if (err) {
-		mmdrop(mm);
-		put_pid(pid);
-		return err;
-	}
+	/* Twice what is there now: the table grows, but a reader has to follow. */
+	s->table_capacity = 2 * get_mm_rss(mm) / (HMK_CORE_BASE_REGION / PAGE_SIZE) + 256;
 	s->params = *params;
 	s->pid = pid;
 	s->mm = mm;
@@ -209,7 +204,7 @@ long hmk_attach(struct hmk_session *s, void __user *arg)
 	err = s->mm ? -EBUSY : bind(s, &a, &params);
 	if (!err) {
 		a.params = params;
-		a.table_bytes = hmk_table_bytes(s->table);
+		a.table_bytes = hmk_table_bytes(s);
 	}
 	mutex_unlock(&s->lock);
 	return err ? err : hmk_copy_out(arg, &a, sizeof(a));

@@ -174,8 +174,12 @@ static void account(struct hmk_session *s, const struct hmk_interval *iv, u32 sc
 {
 	struct hmk_profile *p = &s->prof;
 	struct hmk_stats *st = &s->stats;
+	u64 table;
 	u32 i;
 
+	mutex_lock(&s->lock);
+	table = hmk_table_bytes(s);
+	mutex_unlock(&s->lock);
 	spin_lock(&s->stats_lock);
 	st->intervals++;
 	st->profile_ns += iv->profile_ns;
@@ -186,7 +190,7 @@ static void account(struct hmk_session *s, const struct hmk_interval *iv, u32 sc
 	st->samples = p->nr_samples;
 	st->late_intervals += !!(iv->flags & HMK_INTERVAL_LATE);
 	st->degraded_intervals += !!(iv->flags & HMK_INTERVAL_DEGRADED);
-	st->state_bytes = sizeof(*s) + hmk_table_bytes(s->table) +
+	st->state_bytes = sizeof(*s) + table +
 		(u64)(p->now.cap + p->next.cap) * sizeof(struct hmk_region) +
 		(u64)p->spans_cap * sizeof(struct hmk_span) +
 		(u64)p->samples_cap * sizeof(struct hmk_sample);

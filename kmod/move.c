@@ -20,7 +20,7 @@
 
 #define MAX_RANGE_BYTES	(1ull << 40)
 #define MOVE_FLAGS	(HMK_MOVE_TICKET | HMK_MOVE_SYNC_COPY | HMK_MOVE_SHARED | \
-			 HMK_MOVE_FORCE_VMA)
+			 HMK_MOVE_FORCE_VMA | HMK_MOVE_DRY_RUN)
 
 static u32 known_flags(void)
 {
@@ -354,10 +354,13 @@ long hmk_move(struct hmk_session *s, void __user *arg)
 	if (IS_ERR(ranges))
 		return PTR_ERR(ranges);
 	err = check_move(s, &m, ranges);
+	if (!err && m.flags & HMK_MOVE_DRY_RUN)
+		goto out;
 	if (!err && m.flags & HMK_MOVE_TICKET)
 		return hmk_ticket_queue(s, &m, ranges);	/* takes @ranges */
 	if (!err)
 		err = move_now(s, &m, ranges);
+out:
 	kvfree(ranges);
 	return err;
 }

@@ -19,14 +19,18 @@ static u64 buffer_bytes(u32 capacity)
 			  (u64)capacity * sizeof(struct hmk_record));
 }
 
+static u64 table_bytes(u32 capacity)
+{
+	return PAGE_SIZE + 2 * buffer_bytes(capacity);
+}
+
 static struct hmk_table *table_alloc(u32 capacity)
 {
 	struct hmk_table *t = kzalloc(sizeof(*t), GFP_KERNEL);
-	u64 buffer = buffer_bytes(capacity);
 
 	if (!t)
 		return NULL;
-	t->bytes = PAGE_SIZE + 2 * buffer;
+	t->bytes = table_bytes(capacity);
 	t->capacity = capacity;
 	t->header = vmalloc_user(t->bytes);
 	if (!t->header) {
@@ -41,7 +45,7 @@ static struct hmk_table *table_alloc(u32 capacity)
 		.record_size = sizeof(struct hmk_record),
 		.capacity = capacity,
 		.table_bytes = t->bytes,
-		.buffer_offset = { PAGE_SIZE, PAGE_SIZE + buffer },
+		.buffer_offset = { PAGE_SIZE, PAGE_SIZE + buffer_bytes(capacity) },
 	};
 	return t;
 }
@@ -55,10 +59,12 @@ static void table_free(struct hmk_table *t)
 	kfree(t);
 }
 
-int hmk_table_create(struct hmk_session *s, u32 capacity)
+/* A session that only moves never needs one. Return: 0 or -ENOMEM. */
+int hmk_table_ensure(struct hmk_session *s)
 {
 	lockdep_assert_held(&s->lock);
-	s->table = table_alloc(capacity);
+	if (!s->table)
+		s->table = table_alloc(s->table_capacity);
 	return s->table ? 0 : -ENOMEM;
 }
 
@@ -68,9 +74,10 @@ void hmk_table_destroy(struct hmk_session *s)
 	s->table = NULL;
 }
 
-u64 hmk_table_bytes(const struct hmk_table *t)
+u64 hmk_table_bytes(const struct hmk_session *s)
 {
-	return t->bytes;
+	lockdep_assert_held(&s->lock);
+	return s->table ? s->table->bytes : table_bytes(s->table_capacity);
 }
 
 /**
@@ -79,22 +86,22 @@ u64 hmk_table_bytes(const struct hmk_table *t)
  * @vma: of the reader.
  *
  * Return: 0, -ENOTCONN before ATTACH, -EACCES when it asks for writing,
- * -EINVAL when offset or length do not fit.
+ * -EINVAL when offset or length do not fit, -ENOMEM.
  */
 int hmk_table_mmap(struct hmk_session *s, struct vm_area_struct *vma)
 {
-	int err = -ENOTCONN;
+	int err;
 
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EACCES;
 	mutex_lock(&s->lock);
-	if (s->table) {
+	err = s->mm ? hmk_table_ensure(s) : -ENOTCONN;
+	if (!err && (vma->vm_pgoff || vma->vm_end - vma->vm_start > s->table->bytes))
 		err = -EINVAL;
-		if (!vma->vm_pgoff && vma->vm_end - vma->vm_start <= s->table->bytes) {
-			hmk_vm_flags_mod(vma, VM_DONTCOPY | VM_DONTDUMP | VM_DONTEXPAND,
-					 VM_MAYWRITE | VM_MAYEXEC);
-			err = remap_vmalloc_range(vma, s->table->header, 0);
-		}
+	if (!err) {
+		hmk_vm_flags_mod(vma, VM_DONTCOPY | VM_DONTDUMP | VM_DONTEXPAND,
+				 VM_MAYWRITE | VM_MAYEXEC);
+		err = remap_vmalloc_range(vma, s->table->header, 0);
 	}
 	mutex_unlock(&s->lock);
 	return err;

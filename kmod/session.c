@@ -65,6 +65,8 @@ int hmk_session_start(struct hmk_session *s)
 	mutex_lock(&s->lock);
 	if (!s->mm) {
 		err = -ENOTCONN;
+	} else if (hmk_table_ensure(s)) {
+		err = -ENOMEM;
 	} else if (s->thread) {
 		err = -EBUSY;
 	} else if (!atomic_read(&s->mm->mm_users)) {
@@ -241,7 +243,7 @@ long hmk_session_stats(struct hmk_session *s, void __user *arg)
 		spin_lock(&s->stats_lock);
 		*stats = s->stats;
 		spin_unlock(&s->stats_lock);
-		stats->table_bytes = hmk_table_bytes(s->table);
+		stats->table_bytes = hmk_table_bytes(s);
 	}
 	mutex_unlock(&s->lock);
 	if (!err)

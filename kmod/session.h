@@ -57,7 +57,8 @@ struct hmk_session {
 	struct mm_struct *mm;		/* mmgrab()ed; set once by ATTACH */
 	struct pid *pid;
 	struct hmk_params params;	/* in force from the next interval */
-	struct hmk_table *table;	/* replaced when it grows */
+	struct hmk_table *table;	/* NULL until needed; replaced when it grows */
+	u32 table_capacity;		/* records of the first one */
 	struct task_struct *thread;	/* interval clock; NULL when stopped */
 
 	struct hmk_profile prof;
@@ -108,9 +109,9 @@ u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pas
 void hmk_census(struct hmk_session *s, struct mm_struct *mm);
 
 /* publish.c */
-int hmk_table_create(struct hmk_session *s, u32 capacity);
+int hmk_table_ensure(struct hmk_session *s);
 void hmk_table_destroy(struct hmk_session *s);
-u64 hmk_table_bytes(const struct hmk_table *t);
+u64 hmk_table_bytes(const struct hmk_session *s);
 int hmk_table_mmap(struct hmk_session *s, struct vm_area_struct *vma);
 void hmk_publish(struct hmk_session *s, const struct hmk_interval *iv);
 

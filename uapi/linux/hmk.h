@@ -253,6 +253,7 @@ struct hmk_record {
 #define HMK_MOVE_SYNC_COPY	(1u << 1)	/* never pre-copy */
 #define HMK_MOVE_SHARED		(1u << 2)	/* also pages mapped by others (CAP_SYS_NICE) */
 #define HMK_MOVE_FORCE_VMA	(1u << 3)	/* take the migrate_vma path */
+#define HMK_MOVE_DRY_RUN	(1u << 4)	/* check the request, move nothing */
 /* Only with HMK_FEAT_TEST_SWITCHES: break the move on purpose, to prove a test. */
 #define HMK_MOVE_TEST_NO_FLUSH	(1u << 30)
 

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/hmk.h>
+#include <linux/mempolicy.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <hmk/move.h>
+
+#define PAGE_MASK	(~(uint64_t)(HMK_PAGE_SIZE - 1))
+#define USER_END	0x7ffffffff000ull	/* with four-level tables, as mmap() gives out */
+#define UNSET		INT32_MIN		/* no status yet: not a node, not an errno */
+
+struct request {
+	unsigned long count;
+	void **pages;
+	const int *nodes;
+	int *status;
+	int flags;
+};
+
+static long kernel_move(int pid, const struct request *r)
+{
+	return syscall(SYS_move_pages, pid, r->count, r->pages, r->nodes, r->status, r->flags);
+}
+
+static uint64_t page_of(const struct request *r, unsigned long i)
+{
+	return (uint64_t)r->pages[i] & PAGE_MASK;
+}
+
+static int by_page(const void *a, const void *b, void *request)
+{
+	const unsigned long i = *(const unsigned long *)a, k = *(const unsigned long *)b;
+	const uint64_t x = page_of(request, i), y = page_of(request, k);
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+/* A page named again is busy with its first mention, as the kernel answers. */
+static int mark_repeated(struct request *r)
+{
+	unsigned long *order = malloc(r->count * sizeof(*order));
+
+	if (!order)
+		return -1;
+	for (unsigned long i = 0; i < r->count; i++)
+		order[i] = i;
+	qsort_r(order, r->count, sizeof(*order), by_page, r);
+	for (unsigned long i = 1; i < r->count; i++) {
+		if (page_of(r, order[i]) == page_of(r, order[i - 1]))
+			r->status[order[i]] = -EBUSY;
+	}
+	free(order);
+	return 0;
+}
+
+static bool continues(const struct request *r, const struct hmk_range *range, unsigned long i)
+{
+	return range->node == r->nodes[i] && range->start + range->length == page_of(r, i) &&
+	       range->status + range->length / HMK_PAGE_SIZE * sizeof(int) ==
+		       (uint64_t)&r->status[i];
+}
+
+/* Runs of neighbouring pages with one target. Return: how many. */
+static unsigned long make_ranges(const struct request *r, struct hmk_range *ranges)
+{
+	unsigned long nr = 0;
+
+	for (unsigned long i = 0; i < r->count; i++) {
+		if (r->status[i] != UNSET)
+			continue;
+		if (nr && continues(r, &ranges[nr - 1], i)) {
+			ranges[nr - 1].length += HMK_PAGE_SIZE;
+			continue;
+		}
+		ranges[nr++] = (struct hmk_range){
+			.start = page_of(r, i), .length = HMK_PAGE_SIZE, .node = r->nodes[i],
+			.status = (uint64_t)&r->status[i],
+		};
+	}
+	return nr;
+}
+
+static int run(int fd, struct hmk_range *ranges, unsigned long nr, unsigned int flags)
+{
+	struct hmk_move move = { .size = sizeof(move), .flags = flags };
+
+	for (unsigned long at = 0; at < nr; at += move.nr_ranges) {
+		move.ranges = (uint64_t)(ranges + at);
+		move.nr_ranges = (unsigned int)(nr - at < HMK_MAX_RANGES ? nr - at : HMK_MAX_RANGES);
+		if (ioctl(fd, HMK_IOC_MOVE, &move) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Everything is checked before anything moves. */
+static int move_ranges(int fd, struct request *r)
+{
+	const unsigned int flags = r->flags & MPOL_MF_MOVE_ALL ? HMK_MOVE_SHARED : 0;
+	struct hmk_range *ranges = malloc(r->count * sizeof(*ranges));
+	int err = -1;
+
+	if (ranges) {
+		const unsigned long nr = make_ranges(r, ranges);
+
+		err = run(fd, ranges, nr, flags | HMK_MOVE_DRY_RUN);
+		if (!err)
+			err = run(fd, ranges, nr, flags);
+	}
+	free(ranges);
+	return err;
+}
+
+/* What hmk.ko does not take is asked of the kernel, page by page. */
+static void move_leftovers(int pid, struct request *r)
+{
+	for (unsigned long i = 0; i < r->count; i++) {
+		struct request one = { 1, &r->pages[i], &r->nodes[i], &r->status[i], r->flags };
+
+		if (r->status[i] != -EOPNOTSUPP)
+			continue;
+		r->status[i] = -EBUSY;
+		if (kernel_move(pid, &one) < 0)
+			r->status[i] = -errno;
+	}
+}
+
+static int open_session(int pid)
+{
+	struct hmk_attach attach = {
+		.size = sizeof(attach), .flags = HMK_ATTACH_PID, .pidfd = pid ? pid : getpid(),
+	};
+	const int fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0 && ioctl(fd, HMK_IOC_ATTACH, &attach) < 0) {
+		const int err = errno;
+
+		close(fd);
+		errno = err;
+		return -1;
+	}
+	return fd;
+}
+
+/* Node numbers and addresses the module's ranges cannot express. */
+static int screen(struct request *r)
+{
+	for (unsigned long i = 0; i < r->count; i++) {
+		if (r->nodes[i] < 0) {
+			errno = ENODEV;
+			return -1;
+		}
+	}
+	for (unsigned long i = 0; i < r->count; i++)
+		r->status[i] = page_of(r, i) < USER_END ? UNSET : -EFAULT;
+	return mark_repeated(r);
+}
+
+static long without_room(const struct request *r)
+{
+	long nr = 0;
+
+	for (unsigned long i = 0; i < r->count; i++)
+		nr += r->status[i] == -ENOMEM;
+	return nr;
+}
+
+long move_memory_regions(int pid, unsigned long count, void **pages, const int *nodes,
+			 int *status, int flags)
+{
+	struct request r = { count, pages, nodes, status, flags };
+	int fd, err, saved;
+
+	if (!nodes || !count || flags & ~(MPOL_MF_MOVE | MPOL_MF_MOVE_ALL))
+		return kernel_move(pid, &r);
+	if (!pages || !status) {
+		errno = EFAULT;
+		return -1;
+	}
+	fd = open_session(pid);
+	if (fd < 0)
+		return kernel_move(pid, &r);	/* which knows the right errno, too */
+	err = screen(&r);
+	if (!err)
+		err = move_ranges(fd, &r);
+	saved = errno;
+	close(fd);
+	if (err && (saved == EPERM || saved == EOPNOTSUPP))
+		return kernel_move(pid, &r);
+	if (err) {
+		errno = saved;
+		return -1;
+	}
+	move_leftovers(pid, &r);
+	return without_room(&r);
+}
