@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // fill: insert the keys in order 0, 1, 2, ...; the last ones will be the hottest.
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <stdexcept>
@@ -28,22 +27,21 @@ int kv_fill(const KvOptions& options) {
     std::fflush(stdout);
   };
 
-  for (std::uint64_t key = 0; key < options.keys;) {
-    const std::uint64_t batch = std::min(options.pipeline, options.keys - key);
-    for (std::uint64_t i = 0; i < batch; ++i, ++key) {
-      write_key(static_cast<std::uint32_t>(key), key_text);
-      Value(static_cast<std::uint32_t>(key), 1).write(value);
-      link.command({"SET", key_view, {value.data(), value.size()}});
-    }
-    link.flush();
-    for (std::uint64_t i = 0; i < batch; ++i) {
-      const Link::Reply reply = link.reply();
-      if (reply.kind != '+') throw std::runtime_error("SET refused: " + std::string(reply.text));
-    }
-    if (Clock::now() < report_at) continue;
+  const auto ask = [&](std::uint64_t i) {
+    if (i == options.keys) return false;
+    const auto key = static_cast<std::uint32_t>(i);
+    write_key(key, key_text);
+    Value(key, 1).write(value);
+    link.command({"SET", key_view, {value.data(), value.size()}});
+    return true;
+  };
+  const auto take = [&](std::uint64_t i, const Link::Reply& reply) {
+    if (reply.kind != '+') throw std::runtime_error("SET refused: " + std::string(reply.text));
+    if (i % options.pipeline != 0 || Clock::now() < report_at) return;
     report_at = Clock::now() + std::chrono::seconds(1);
-    report(key);
-  }
+    report(i + 1);
+  };
+  pipeline(link, options.pipeline, ask, take);
   report(options.keys);
   KvState state;
   state.value_bytes = options.value_bytes;

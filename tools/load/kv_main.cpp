@@ -21,7 +21,8 @@ constexpr const char* kUsage =
     "whole\n"
     "value, with --in-place SETRANGE at offset 0, which keeps the value where it is. check reads "
     "every\n"
-    "key back. FILE carries the version of each key from verb to verb; put it on a tmpfs.\n"
+    "key back. Four batches of --pipeline requests are under way at a time. FILE carries the "
+    "version of each key from verb to verb; put it on a tmpfs.\n"
     "JSON lines on stdout; exit code 0, 1 (a value was wrong, or the server failed), 2 (usage).";
 
 }  // namespace
@@ -34,7 +35,7 @@ int main(int argc, char** argv) {
   kv.socket = options.text("--socket", "");
   kv.state_file = options.text("--state", "");
   if (kv.socket.empty() || kv.state_file.empty()) options.fail("--socket and --state are needed");
-  kv.pipeline = options.number("--pipeline", verb == "fill" ? 256 : 64);
+  kv.pipeline = options.number("--pipeline", verb == "fill" ? 64 : 16);
   if (kv.pipeline == 0) options.fail("--pipeline must be at least 1");
 
   int (*act)(const KvOptions&) = nullptr;

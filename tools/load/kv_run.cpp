@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <deque>
 #include <vector>
 
 #include "kv.hpp"
@@ -50,18 +51,33 @@ class Runner {
   int run() {
     const auto started = Clock::now();
     auto report_at = started + std::chrono::seconds(1);
-    while (!stop_asked && (options_.ops == 0 || total_ < options_.ops)) {
-      const auto begin = Clock::now();
-      if (options_.for_ms != 0 && begin - started >= std::chrono::milliseconds(options_.for_ms))
-        break;
-      if (begin >= report_at) {
-        report();
-        report_at += std::chrono::seconds(1);
+    const auto is_over = [&](std::uint64_t ops, Clock::time_point now) {
+      return stop_asked || (options_.ops != 0 && ops >= options_.ops) ||
+             (options_.for_ms != 0 && now - started >= std::chrono::milliseconds(options_.for_ms));
+    };
+    const auto ask_next = [&](std::uint64_t i) {
+      if (i % options_.pipeline == 0) {
+        const auto now = Clock::now();
+        if (is_over(i, now)) return false;
+        batch_begins_.push_back(now);
       }
-      batch();
+      requests_.push_back(ask());
+      return true;
+    };
+    const auto take = [&](std::uint64_t i, const Link::Reply& reply) {
+      verify(requests_.front(), reply);
+      requests_.pop_front();
+      ++total_;
+      if ((i + 1) % options_.pipeline != 0) return;
+      const auto now = Clock::now();
       second_.batch_us.push_back(
-          std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
-    }
+          std::chrono::duration<double, std::micro>(now - batch_begins_.front()).count());
+      batch_begins_.pop_front();
+      if (now < report_at) return;
+      report();
+      report_at += std::chrono::seconds(1);
+    };
+    pipeline(link_, options_.pipeline, ask_next, take);
     report();
     state_.save(options_.state_file);
     const std::chrono::duration<double> seconds = Clock::now() - started;
@@ -73,14 +89,6 @@ class Runner {
   }
 
  private:
-  void batch() {
-    requests_.clear();
-    for (std::uint64_t i = 0; i < options_.pipeline; ++i) requests_.push_back(ask());
-    link_.flush();
-    for (const Request& request : requests_) verify(request, link_.reply());
-    total_ += requests_.size();
-  }
-
   Request ask() {
     const std::uint64_t last = state_.versions.size() - 1;
     const auto key = static_cast<std::uint32_t>(last - std::min(zipf_(random_.unit()), last));
@@ -130,7 +138,8 @@ class Runner {
   Random random_;
   Zipf zipf_;
   std::vector<char> value_;
-  std::vector<Request> requests_;
+  std::deque<Request> requests_;  // under way, oldest first
+  std::deque<Clock::time_point> batch_begins_;
   Second second_;
   std::uint64_t total_ = 0, wrong_ = 0, seconds_ = 0;
 };

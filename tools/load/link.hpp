@@ -12,6 +12,7 @@
 #ifndef HMK_LOAD_LINK_HPP
 #define HMK_LOAD_LINK_HPP
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -44,6 +45,27 @@ class Link {
   std::vector<char> in_;
   std::size_t begin_ = 0, end_ = 0;
 };
+
+/// Asks and takes with several batches under way, so that client and server work side by side
+/// and neither waits for the other to be scheduled. `ask(i)` collects request i with
+/// `link.command()` and returns true, or false when there is nothing more to ask; `take(i, reply)`
+/// gets the replies in the same order.
+template <typename Ask, typename Take>
+void pipeline(Link& link, std::uint64_t batch, Ask ask, Take take) {
+  constexpr std::uint64_t kBatchesUnderWay = 4;
+  std::uint64_t asked = 0, taken = 0;
+  bool has_more = true;
+  while (has_more || taken < asked) {
+    while (has_more && asked - taken <= (kBatchesUnderWay - 1) * batch) {
+      for (std::uint64_t i = 0; i < batch && has_more; ++i) {
+        has_more = ask(asked);
+        asked += has_more;
+      }
+      link.flush();
+    }
+    for (std::uint64_t i = 0; i < batch && taken < asked; ++i, ++taken) take(taken, link.reply());
+  }
+}
 
 }  // namespace hmk::load
 
