@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "policy/histogram.hpp"
+#include "policy/rank.hpp"
 
 namespace hmk::policy {
 
@@ -29,8 +29,8 @@ class Used {
   std::vector<bool> used_;
 };
 
-/// The regions of one tier, coldest bucket first; within one, demotes_before().
-/// Walks each list at most once per plan.
+/// The regions of one tier in the order of demotes_before(). Walks each list at
+/// most once per plan, and none before it is needed.
 class VictimQueue {
  public:
   VictimQueue(const Histogram& histogram, std::uint32_t tier);
@@ -38,25 +38,23 @@ class VictimQueue {
   /// The next victim that `used` does not hold, or nothing.
   std::optional<Histogram::Id> peek(const Used& used);
   /// Takes the one peek() returned off the queue.
-  void pop();
+  void pop() { list_.pop(); }
   /// Puts a popped one back.
-  void push(Histogram::Id id);
+  void push(Histogram::Id id) { list_.push(id); }
 
  private:
-  void load_next_bucket();
-
-  const Histogram& histogram_;
+  const Histogram* histogram_;
   std::uint32_t tier_;
   std::uint32_t next_bucket_ = 0;
-  std::vector<Histogram::Id> heap_;
+  Shortlist list_;
 };
 
 /// What a hotter region needs in one tier.
 struct RoomWanted {
-  std::uint32_t tier;        // that must have room
-  Bytes bytes;               // to enter it
-  std::uint32_t source_tier; // where they come from: partner of an exchange
-  Bytes leaving_source;      // bytes that surely leave the source tier
+  std::uint32_t tier;           // that must have room
+  Bytes bytes;                  // to enter it
+  std::uint32_t source_tier;    // where they come from: partner of an exchange
+  Bytes leaving_source;         // bytes that surely leave the source tier
   HotnessQ16 victim_below_q16;  // only regions with a smaller WHI may be victims
 };
 
@@ -65,14 +63,15 @@ struct RoomMade {
   struct Victim {
     Histogram::Id id;
     std::uint32_t to_tier;
-    Bytes length;  // from the region's start; whole unless it was cut
-    Bytes bytes;   // that surely leave the tier
+    Bytes length;   // from the region's start; whole unless it was cut
+    Bytes leaves;   // bytes that surely leave the tier
+    Bytes arrives;  // bytes that arrive in the other at most
     bool exchange;
   };
   std::vector<Victim> victims;
-  Bytes bytes = 0;      // sum over the victims
-  bool too_hot = false; // stopped at a victim that is not cold enough, or at none
-  bool nowhere = false; // stopped because a victim had nowhere to go
+  Bytes bytes = 0;       // that surely leave the tier, all victims together
+  Bytes exchanged = 0;   // that arrive in the source tier at most
+  bool nowhere = false;  // a victim was cold enough but had nowhere to go
 };
 
 /// Finds victims until `wanted.bytes` fit and the reserve is whole again, or

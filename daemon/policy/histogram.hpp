@@ -37,9 +37,9 @@ class Histogram {
     HotnessQ16 whi_q16;
     std::uint32_t generation;
     ProcessId process;
-    Id prev, next;              // in its list; `next` also chains free entries
+    Id prev, next;  // in its list; `next` also chains free entries
     std::uint16_t bucket;
-    std::uint8_t column;        // kUnlisted: known, but takes no part
+    std::uint8_t column;  // kUnlisted: known, but takes no part
     std::uint8_t leaf_shift : 6;
     std::uint8_t demote_only : 1;
     std::uint8_t in_use : 1;
@@ -64,9 +64,9 @@ class Histogram {
   void erase(Id id);
 
   const Entry& operator[](Id id) const { return entries_[id]; }
-  std::size_t size() const { return size_; }        // regions known
+  std::size_t size() const { return size_; }                // regions known
   std::size_t id_limit() const { return entries_.size(); }  // every id is below
-  std::size_t memory_bytes() const;                 // that this object holds
+  std::size_t memory_bytes() const;                         // that this object holds
 
   std::uint32_t buckets() const { return buckets_; }
   std::uint32_t tiers() const { return static_cast<std::uint32_t>(nodes_.size()); }

@@ -19,9 +19,45 @@ namespace hmk::policy {
 /// last interval, then the smaller one, then by process and address.
 bool promotes_before(const Histogram::Entry& a, const Histogram::Entry& b);
 
-/// Whether `a` is a victim before `b`, both of one bucket: the colder in the
+/// Whether `a` is a victim before `b`: of a lower bucket, then the colder in the
 /// last interval, then the smaller one, then by process and address.
 bool demotes_before(const Histogram::Entry& a, const Histogram::Entry& b);
+
+/// The first regions of some lists in a given order, at most kMost of them, so
+/// that neither memory nor time grows with a bucket that holds half the machine.
+/// What does not get in has its turn in a later interval.
+class Shortlist {
+ public:
+  using Before = bool (*)(const Histogram::Entry&, const Histogram::Entry&);
+  static constexpr std::size_t kMost = 4096;
+
+  Shortlist(const Histogram& histogram, Before order) : histogram_(&histogram), before_(order) {}
+
+  /// Adds the regions of one list that `takes` lets in; all add() come before seal().
+  template <typename Takes>
+  void add(std::uint32_t bucket, std::uint32_t column, Takes&& takes) {
+    histogram_->for_each(bucket, column, [&](Histogram::Id id) {
+      if (takes((*histogram_)[id])) consider(id);
+    });
+  }
+  /// Orders what was added. Then front() is the first.
+  void seal();
+
+  bool empty() const { return ids_.empty(); }
+  Histogram::Id front() const { return ids_.front(); }
+  void pop();
+  void push(Histogram::Id id);
+
+ private:
+  void consider(Histogram::Id id);
+  bool before(Histogram::Id a, Histogram::Id b) const {
+    return before_((*histogram_)[a], (*histogram_)[b]);
+  }
+
+  const Histogram* histogram_;
+  Before before_;
+  std::vector<Histogram::Id> ids_;  // a heap: its last while adding, its first once sealed
+};
 
 /// Keeps the histogram equal to the last snapshot of every process.
 class Ranking {

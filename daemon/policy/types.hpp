@@ -14,9 +14,9 @@
 namespace hmk::policy {
 
 using Bytes = std::uint64_t;
-using NodeId = std::int32_t;         // NUMA node; -1 unknown
-using ProcessId = std::uint32_t;     // the caller's number for a session, not a PID
-using HotnessQ16 = std::uint32_t;    // 16 fraction bits, 0 .. num_scans
+using NodeId = std::int32_t;       // NUMA node; -1 unknown
+using ProcessId = std::uint32_t;   // the caller's number for a session, not a PID
+using HotnessQ16 = std::uint32_t;  // 16 fraction bits, 0 .. num_scans
 
 inline constexpr NodeId kNoNode = -1;
 inline constexpr std::uint32_t kOneQ16 = 1u << 16;
@@ -48,11 +48,11 @@ struct TierView {
 /// What an operator can tune about decisions; defaults of the paper and of
 /// spec/hm-keeper.md 1.3.
 struct PolicyParams {
-  std::uint32_t num_scans = 3;             // upper end of hotness; 1 .. 16
-  std::uint32_t buckets = 64;              // of the histogram; 1 .. 1024
-  Bytes promote_limit = 200ull << 20;      // N: promoted bytes per interval, all tiers
-  std::uint32_t gain_margin = 1;           // buckets a promoted region is above its victim
-  HotnessQ16 promote_at_least_q16 = 1;     // smaller WHI is never promoted; 0 acts as 1
+  std::uint32_t num_scans = 3;          // upper end of hotness; 1 .. 16
+  std::uint32_t buckets = 64;           // of the histogram; 1 .. 1024
+  Bytes promote_limit = 200ull << 20;   // N: promoted bytes per interval, all tiers
+  std::uint32_t gain_margin = 1;        // buckets a promoted region is above its victim
+  HotnessQ16 promote_at_least_q16 = 1;  // smaller WHI is never promoted; 0 acts as 1
 };
 
 /// Why a move is in the plan.
@@ -68,12 +68,12 @@ struct Move {
   ProcessId process = 0;
   std::uint32_t generation = 0;  // of the region it belongs to
   std::uint64_t start = 0;
-  Bytes length = 0;              // page aligned; less than the region's when it was cut
-  Bytes bytes = 0;               // expected to move: at most that many are present
-  NodeId from = kNoNode;         // where most of it is
+  Bytes length = 0;       // page aligned; less than the region's when it was cut
+  Bytes bytes = 0;        // expected to move: at most that many are present
+  NodeId from = kNoNode;  // where most of it is
   NodeId to = kNoNode;
   Reason reason = Reason::kHot;
-  HotnessQ16 whi_q16 = 0;        // of the region, for the log and for `hmkctl why`
+  HotnessQ16 whi_q16 = 0;  // of the region, for the log and for `hmkctl why`
 
   bool operator==(const Move&) const = default;
 };

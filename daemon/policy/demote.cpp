@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "policy/demote.hpp"
+
+#include <algorithm>
+
+#include "policy/rank.hpp"
+
+namespace hmk::policy {
+namespace {
+
+std::int64_t as_signed(Bytes bytes) {
+  return static_cast<std::int64_t>(bytes);
+}
+
+// A pile of regions that fit nowhere must not be searched for every candidate.
+constexpr std::size_t kMostPassedOver = 16;
+
+/// All of the region, or of a dense one no more than is needed. Sparse ones go
+/// whole: nobody knows in which part their pages are.
+RoomMade::Victim way_for(Histogram::Id id, const Histogram::Entry& region, Bytes need) {
+  Bytes length = region.length();
+  if (region.home() == length) {
+    const Bytes leaf = Bytes{1} << region.leaf_shift;
+    const Bytes some = cut_length(region, (need + leaf - 1) / leaf * leaf);
+    if (some > 0) length = some;
+  }
+  return {.id = id,
+          .to_tier = 0,
+          .length = length,
+          .leaves = at_least_in_cut(region.length(), region.home(), length),
+          .arrives = std::min(region.resident(), length),
+          .exchange = false};
+}
+
+}  // namespace
+
+Bytes cut_length(const Histogram::Entry& region, Bytes want) {
+  if (want >= region.length()) return region.length();
+  const std::uint64_t leaf = std::uint64_t{1} << region.leaf_shift;
+  const std::uint64_t end = (region.start + want) & ~(leaf - 1);
+  return end > region.start ? end - region.start : 0;
+}
+
+Bytes at_least_in_cut(Bytes length, Bytes held, Bytes cut) {
+  if (cut >= length) return held;
+  const Bytes elsewhere = length - cut;
+  return held > elsewhere ? held - elsewhere : 0;
+}
+
+VictimQueue::VictimQueue(const Histogram& histogram, std::uint32_t tier)
+    : histogram_(&histogram), tier_(tier), list_(histogram, demotes_before) {}
+
+std::optional<Histogram::Id> VictimQueue::peek(const Used& used) {
+  for (;;) {
+    while (list_.empty() && next_bucket_ < histogram_->buckets()) {
+      list_ = Shortlist(*histogram_, demotes_before);
+      const auto any = [](const Histogram::Entry&) { return true; };
+      list_.add(next_bucket_, tier_, any);
+      if (tier_ == 0) list_.add(next_bucket_, histogram_->away_column(), any);
+      list_.seal();
+      ++next_bucket_;
+    }
+    if (list_.empty()) return std::nullopt;
+    if (!used.test(list_.front())) return list_.front();
+    list_.pop();
+  }
+}
+
+RoomMade make_room(const Histogram& histogram, const RoomWanted& wanted, Room& room,
+                   VictimQueue& queue, Used& used) {
+  RoomMade made;
+  const std::uint32_t tier = wanted.tier;
+  const auto had = static_cast<Bytes>(std::max<std::int64_t>(room[tier], 0));
+  std::vector<Histogram::Id> passed_over;  // no way out for this candidate, perhaps for the next
+
+  while (room[tier] < as_signed(wanted.bytes) && passed_over.size() < kMostPassedOver) {
+    const auto id = queue.peek(used);
+    if (!id || histogram[*id].whi_q16 >= wanted.victim_below_q16) break;
+    queue.pop();
+
+    const Histogram::Entry& region = histogram[*id];
+    RoomMade::Victim way =
+        way_for(*id, region, static_cast<Bytes>(as_signed(wanted.bytes) - room[tier]));
+    way.to_tier = tier + 1;
+    while (way.to_tier < histogram.tiers() && room[way.to_tier] < as_signed(way.arrives))
+      ++way.to_tier;
+    bool found = way.to_tier < histogram.tiers();
+    if (!found) {
+      // Everything below is full: swap with the source, which then gets no more than leaves it.
+      // Only the promotion gets its room that way, not the reserve.
+      const Bytes have = had + made.bytes;
+      const Bytes lacks = wanted.bytes > have ? wanted.bytes - have : 0;
+      const Bytes may = wanted.leaving_source - made.exchanged;
+      way = way_for(*id, region, std::min(lacks, may));
+      way.to_tier = wanted.source_tier;
+      way.exchange = true;
+      found = lacks > 0 && way.arrives <= may;
+    }
+    if (!found || way.leaves == 0) {
+      made.nowhere = true;
+      passed_over.push_back(*id);
+      continue;
+    }
+    used.set(*id);
+    room[tier] += as_signed(way.leaves);
+    room[way.to_tier] -= as_signed(way.arrives);
+    made.bytes += way.leaves;
+    if (way.exchange) made.exchanged += way.arrives;
+    made.victims.push_back(way);
+  }
+  for (const Histogram::Id id : passed_over) queue.push(id);
+  return made;
+}
+
+void undo_room(const RoomMade& made, std::uint32_t tier, Room& room, VictimQueue& queue,
+               Used& used) {
+  for (const RoomMade::Victim& victim : made.victims) {
+    used.clear(victim.id);
+    room[tier] -= as_signed(victim.leaves);
+    room[victim.to_tier] += as_signed(victim.arrives);
+    queue.push(victim.id);
+  }
+}
+
+}  // namespace hmk::policy

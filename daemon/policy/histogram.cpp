@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "policy/histogram.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace hmk::policy {
+namespace {
+
+constexpr std::size_t kMaxTiers = 64;
+
+std::uint32_t to_pages(Bytes bytes) {
+  return static_cast<std::uint32_t>(
+      std::min<Bytes>(bytes / kPage, std::numeric_limits<std::uint32_t>::max()));
+}
+
+}  // namespace
+
+Histogram::Histogram(Shape shape, std::span<const NodeId> tiers)
+    : buckets_(std::clamp(shape.buckets, 1u, 1024u)),
+      top_q16_(std::uint64_t{std::max(shape.num_scans, 1u)} << 16),
+      nodes_(tiers.begin(),
+             tiers.begin() + static_cast<std::ptrdiff_t>(std::min(tiers.size(), kMaxTiers))) {
+  cells_.resize(std::size_t{buckets_} * columns());
+}
+
+std::uint32_t Histogram::bucket_of(HotnessQ16 whi_q16) const {
+  const std::uint64_t bucket = std::uint64_t{whi_q16} * buckets_ / top_q16_;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(bucket, buckets_ - 1));
+}
+
+HotnessQ16 Histogram::lower_edge_q16(std::uint32_t bucket) const {
+  // The smallest value whose bucket_of() is this one: rounds up.
+  return static_cast<HotnessQ16>((bucket * top_q16_ + buckets_ - 1) / buckets_);
+}
+
+HotnessQ16 Histogram::width_q16() const {
+  return static_cast<HotnessQ16>((top_q16_ + buckets_ - 1) / buckets_);
+}
+
+std::uint8_t Histogram::column_for(const RegionView& region) const {
+  if (!region.movable || region.resident < kPage || region.node < 0) return kUnlisted;
+  const auto at = std::ranges::find(nodes_, region.node);
+  if (at == nodes_.end()) return kUnlisted;
+  const auto tier = static_cast<std::uint32_t>(at - nodes_.begin());
+  const bool gathers = tier == 0 && region.away >= kPage;
+  return static_cast<std::uint8_t>(gathers ? away_column() : tier);
+}
+
+void Histogram::assign(Entry& entry, const RegionView& region) const {
+  entry.start = region.start;
+  entry.pages = to_pages(region.length);
+  entry.resident_pages = std::min(to_pages(region.resident), entry.pages);
+  entry.away_pages = std::min(to_pages(region.away), entry.resident_pages);
+  entry.hi_q16 = region.hi_q16;
+  entry.whi_q16 = region.whi_q16;
+  entry.generation = region.generation;
+  entry.leaf_shift = std::clamp<std::uint8_t>(region.leaf_shift, 12, 47) & 0x3f;
+  entry.demote_only = region.demote_only;
+}
+
+void Histogram::link(Id id) {
+  Entry& entry = entries_[id];
+  if (entry.column == kUnlisted) return;
+  Cell& list = cells_[cell(entry.bucket, entry.column)];
+  entry.prev = kNone;
+  entry.next = list.head;
+  if (list.head != kNone) entries_[list.head].prev = id;
+  list.head = id;
+  ++list.count;
+}
+
+void Histogram::unlink(Id id) {
+  Entry& entry = entries_[id];
+  if (entry.column == kUnlisted) return;
+  Cell& list = cells_[cell(entry.bucket, entry.column)];
+  (entry.prev == kNone ? list.head : entries_[entry.prev].next) = entry.next;
+  if (entry.next != kNone) entries_[entry.next].prev = entry.prev;
+  --list.count;
+}
+
+Histogram::Id Histogram::insert(ProcessId process, const RegionView& region) {
+  Id id = free_;
+  if (id == kNone) {
+    id = static_cast<Id>(entries_.size());
+    entries_.emplace_back();
+  } else {
+    free_ = entries_[id].next;
+  }
+  Entry& entry = entries_[id];
+  assign(entry, region);
+  entry.process = process;
+  entry.in_use = 1;
+  entry.bucket = static_cast<std::uint16_t>(bucket_of(region.whi_q16));
+  entry.column = column_for(region);
+  link(id);
+  ++size_;
+  return id;
+}
+
+void Histogram::update(Id id, const RegionView& now) {
+  Entry& entry = entries_[id];
+  const auto bucket = static_cast<std::uint16_t>(bucket_of(now.whi_q16));
+  const std::uint8_t column = column_for(now);
+  const bool moves = bucket != entry.bucket || column != entry.column;
+  if (moves) unlink(id);
+  assign(entry, now);
+  if (!moves) return;
+  entry.bucket = bucket;
+  entry.column = column;
+  link(id);
+}
+
+void Histogram::erase(Id id) {
+  unlink(id);
+  Entry& entry = entries_[id];
+  entry.in_use = 0;
+  entry.column = kUnlisted;
+  entry.next = free_;
+  free_ = id;
+  --size_;
+}
+
+std::size_t Histogram::memory_bytes() const {
+  return sizeof(*this) + nodes_.capacity() * sizeof(NodeId) + cells_.capacity() * sizeof(Cell) +
+         entries_.capacity() * sizeof(Entry);
+}
+
+}  // namespace hmk::policy
