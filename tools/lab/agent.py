@@ -81,8 +81,6 @@ def prepare(config: dict) -> None:
     os.makedirs("/dev/shm", exist_ok=True)
     mount("-t", "devpts", "-o", "mode=620,ptmxmode=666", "devpts", "/dev/pts")
     mount("-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/dev/shm")
-    if not config["keep_tmp"]:
-        mount("-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/tmp")
     mount("-t", "cgroup2", "cgroup2", "/sys/fs/cgroup")
     mount("-t", "debugfs", "debugfs", "/sys/kernel/debug")
     mount("-t", "tracefs", "tracefs", "/sys/kernel/tracing")

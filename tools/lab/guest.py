@@ -120,10 +120,8 @@ class Guest:
         env = {"HMK_LAB_KERNEL": self.kernel.series, "HMK_LAB_ROOT": str(ROOT), **self.env}
         if self.count:
             env["PATH"] = f"{plugin.build()[1]}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        hidden = any(str(p).startswith("/tmp/") for p in (ROOT, self.kernel.folder, Path(env.get("HMK_BUILD", "/"))))
         (lab / "config.json").write_text(json.dumps(
-            {"pin": self.pin, "thp": self.thp, "modules": str(self.kernel.modules), "keep_tmp": hidden,
-             "env": env}), encoding="utf-8")
+            {"pin": self.pin, "thp": self.thp, "modules": str(self.kernel.modules), "env": env}), encoding="utf-8")
         self.marks_file.unlink(missing_ok=True)
         argument = plugin.argument(self.machine, self.marks_file, self.llc) if self.count else None
         path = self._own / "control"

@@ -6,6 +6,7 @@
 # module: no
 """A program bound to each node in turn: the plugin charges at least 99.9 % of its accesses to that
 node, as many as there are lines, to the vCPU, mode and kind they belong to, also after a move."""
+import os
 import sys
 
 sys.path.insert(0, sys.path[0] + "/..")
@@ -36,3 +37,17 @@ for cpu, node, to in CASES:
     in_kernel = lib.misses(rows[2], cpu, "kernel", "write")[final]
     lib.check(0.99 * LINES <= in_kernel <= 1.05 * LINES, f"{label}: {in_kernel} writes by the kernel")
     lib.check(sum(lib.misses(rows[2], cpu)) < 0.001 * LINES, f"{label}: copies by the kernel are not the user's")
+
+lib.mark(0)
+lib.mark(15)
+lib.run("taskset", "-c", 0, lib.helper("touch"), 0)
+stopped, resumed = [row for row in lib.marks() if row["mark"] == 15][-1], lib.marks()[-1]
+lib.check(sum(lib.misses(stopped, 1)) < LINES, "few misses lie between marks 0 and 15 with nothing between them")
+lib.check(resumed["mark"] == 3 and sum(lib.misses(resumed, 0, "kernel", "write")) > 0.99 * LINES,
+          "mark 0 starts the counting again")
+lib.mark(15)
+lib.run("taskset", "-c", 0, lib.helper("touch"), 0, env={**os.environ, "TOUCH_WITHOUT_MARKS": "1"})
+lib.mark(1)
+before, after = lib.marks()[-2:]
+lib.check([before["mark"], after["mark"]] == [15, 1] and before["vcpus"] == after["vcpus"],
+          "nothing is counted between mark 15 and the next mark 0")

@@ -3,6 +3,7 @@
  * touch NODE [TO]: bind a buffer to NODE and, between mark 0 and marks 1 to 3,
  * read every line of it (1), write every line (2), let the kernel fill it (3).
  * With TO the buffer is first used on NODE and then moved to TO.
+ * With TOUCH_WITHOUT_MARKS in the environment it ends before the first mark.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -63,6 +64,8 @@ int main(int argc, char **argv)
 		if (bind_to(buffer, atoi(argv[2])))
 			return fail("mbind to the second node");
 	}
+	if (getenv("TOUCH_WITHOUT_MARKS"))
+		return 0;
 	HMK_MARK(0);
 	read_lines(buffer);
 	HMK_MARK(1);

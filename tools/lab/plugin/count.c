@@ -8,6 +8,10 @@
  * the physical address. User or kernel is the half the *instruction* lies in,
  * decided once at translation: copy_to_user counts as kernel.
  *
+ * Counting costs speed, so it starts at the first mark 0 and rests from mark
+ * 15 to the next mark 0: meanwhile only marks are looked for. Switching throws
+ * away all translated code; the cache model is empty when counting begins.
+ *
  * Arguments: out=FILE vcpus=N node=START:SIZE (hexadecimal bytes, once per
  * node, in order) llc=BYTES (default 4 MiB).
  */
@@ -26,6 +30,7 @@
 #define LINE_SHIFT 6
 #define L1_LINES 512 /* 32 KiB, direct-mapped: a filter, a conflict only costs a look into the LLC */
 #define LLC_WAYS 16
+#define STOP_MARK 15
 
 enum { USER, KERNEL, MODES };
 enum { READ, WRITE, KINDS };
@@ -59,8 +64,12 @@ static struct {
 	struct vcpu *base; /* the counters at the last mark 0; readers subtract, writers never stop */
 	int out;
 	unsigned int sequence;
+	bool counting;	/* under `marking` */
+	qemu_plugin_id_t id;
 	pthread_mutex_t marking;
 } self = { .llc_bytes = 4 << 20, .out = -1, .marking = PTHREAD_MUTEX_INITIALIZER };
+
+static void on_switched(qemu_plugin_id_t id);
 
 static bool llc_hit(uint64_t line)
 {
@@ -177,6 +186,10 @@ static void on_mark(unsigned int cpu, void *data)
 		memcpy(self.base, self.vcpu, self.nr_vcpus * sizeof(*self.base));
 	else
 		write_mark(mark);
+	if ((mark == 0 && !self.counting) || (mark == STOP_MARK && self.counting)) {
+		self.counting = mark == 0;
+		qemu_plugin_reset(self.id, on_switched);
+	}
 	pthread_mutex_unlock(&self.marking);
 }
 
@@ -205,7 +218,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	uintptr_t mode = qemu_plugin_tb_vaddr(tb) >> 63 ? KERNEL : USER;
 
 	(void)id;
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)(n << 1 | mode));
+	if (self.counting)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)(n << 1 | mode));
 	for (i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		int mark = mark_of(insn);
@@ -213,8 +227,9 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		if (mark >= 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark, QEMU_PLUGIN_CB_NO_REGS,
 							       (void *)(uintptr_t)mark);
-		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-						 (void *)mode);
+		if (self.counting)
+			qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+							 (void *)mode);
 	}
 }
 
@@ -225,6 +240,18 @@ static void on_exit_line(qemu_plugin_id_t id, void *data)
 	pthread_mutex_lock(&self.marking);
 	write_mark(255);
 	pthread_mutex_unlock(&self.marking);
+}
+
+/* All vCPUs stand still here and no translated code is left. */
+static void on_switched(qemu_plugin_id_t id)
+{
+	unsigned int cpu;
+
+	memset(self.sets, 0, self.nr_sets * sizeof(*self.sets));
+	for (cpu = 0; cpu < self.nr_vcpus; cpu++)
+		memset(self.vcpu[cpu].l1, 0, sizeof(self.vcpu[cpu].l1));
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+	qemu_plugin_register_atexit_cb(id, on_exit_line, NULL);
 }
 
 static int parse(const char *arg)
@@ -261,10 +288,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	self.base = aligned_alloc(64, MAX_VCPUS * sizeof(*self.base));
 	if (!self.sets || !self.vcpu || !self.base || !self.nr_vcpus || self.out < 0)
 		return 1;
-	memset(self.sets, 0, self.nr_sets * sizeof(*self.sets));
 	memset(self.vcpu, 0, MAX_VCPUS * sizeof(*self.vcpu));
 	memset(self.base, 0, MAX_VCPUS * sizeof(*self.base));
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-	qemu_plugin_register_atexit_cb(id, on_exit_line, NULL);
+	self.id = id;
+	on_switched(id);
 	return 0;
 }
