@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#include "app.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+#include "config/keys.hpp"
+#include "params.hpp"
+#include "util/log.hpp"
+#include "util/suggest.hpp"
+#include "util/units.hpp"
+#include "verbs.hpp"
+
+namespace hmk {
+
+/// A target and the wait on its descriptor, which the device owns.
+struct App::Managed {
+  Managed(boost::asio::io_context& loop, std::unique_ptr<Target> t)
+      : target(std::move(t)), descriptor(loop, target->device().poll_fd()) {}
+  ~Managed() { descriptor.release(); }
+  Managed(const Managed&) = delete;
+  Managed& operator=(const Managed&) = delete;
+
+  std::unique_ptr<Target> target;
+  boost::asio::posix::stream_descriptor descriptor;
+};
+
+App::App(boost::asio::io_context& loop, Config config, Options options)
+    : loop_(loop),
+      config_(std::move(config)),
+      options_(std::move(options)),
+      machine_(read_machine(options_.root)),
+      service_(loop),
+      signals_(loop, SIGINT, SIGTERM),
+      server_(loop, [this](const Request& request) { return run_verb(*this, request); }) {}
+
+App::~App() = default;
+
+Result<void> App::start() {
+  for (const std::int32_t pid : config_.attach) {
+    const Result<void> done = attach(pid);
+    if (done) continue;
+    if (options_.ends_with_last_target) return done;
+    spdlog::warn("not attached pid={} reason=\"{}\"", pid, done.error().line());
+  }
+  if (const Result<void> open = server_.listen(config_.socket, config_.socket_group); !open)
+    return open;
+  signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
+    if (ec) return;
+    spdlog::info("stopping signal={}", signal);
+    stop();
+  });
+  spdlog::info("ready mode={} interval={} socket={} targets={}", to_string(config_.mode),
+               format_duration(config_.interval), config_.socket, managed_.size());
+  service_.ready();
+  report_status();
+  return {};
+}
+
+void App::stop() {
+  service_.stopping();
+  managed_.clear();  // closes every session: profiling ends, memory stays where it is
+  loop_.stop();
+}
+
+Surroundings App::around() {
+  return {config_, machine_, options_.root, managed_.size()};
+}
+
+Result<void> App::attach(std::int32_t pid) {
+  if (managed_.contains(pid))
+    return Error{"PID " + std::to_string(pid) + " is managed already", "see 'hmkctl status'"};
+  Result<ProcessInfo> process = read_process(options_.root, pid);
+  if (!process) return process.error();
+  Result<Session> session = options_.attach(pid, to_params(config_));
+  if (!session) return session.error();
+
+  auto target = std::make_unique<Target>(pid, *std::move(process), *std::move(session));
+  target->look_around(around());
+  spdlog::info("attached pid={} comm={} mode={} features=\"{}\"", pid, target->process().comm,
+               to_string(target->mode(config_)), feature_names(target->info()));
+  if (config_.mode == Mode::manage && !can_move(target->info()))
+    spdlog::warn("cannot move pid={} missing=\"{}\" hint=\"only tracked on this kernel\"", pid,
+                 static_cast<const char*>(target->info().missing));
+  Managed& managed =
+      *managed_.emplace(pid, std::make_unique<Managed>(loop_, std::move(target))).first->second;
+  watch(managed);
+  report_status();
+  return {};
+}
+
+Result<void> App::detach(std::int32_t pid) {
+  if (!managed_.contains(pid))
+    return Error{"PID " + std::to_string(pid) + " is not managed", "see 'hmkctl status'"};
+  spdlog::info("detached pid={}", pid);
+  forget(pid);
+  return {};
+}
+
+void App::forget(std::int32_t pid) {
+  managed_.erase(pid);
+  report_status();
+  if (managed_.empty() && options_.ends_with_last_target) stop();
+}
+
+void App::watch(Managed& managed) {
+  managed.descriptor.async_wait(
+      boost::asio::posix::descriptor_base::wait_read,
+      [this, pid = managed.target->pid()](const boost::system::error_code& ec) {
+        // After a detach the wait is cancelled; the PID may be managed anew by then.
+        if (!ec) on_readable(pid);
+      });
+}
+
+void App::on_readable(std::int32_t pid) {
+  const auto found = managed_.find(pid);
+  if (found == managed_.end()) return;
+  switch (found->second->target->handle_events(around())) {
+    case Target::State::alive:
+      watch(*found->second);
+      report_status();
+      break;
+    case Target::State::gone:
+      on_gone(pid);
+      break;
+    case Target::State::broken:
+      forget(pid);
+      break;
+  }
+}
+
+/// The address space has ended: with the process, or by an exec that gave it a
+/// new one. The start time tells a reused PID from the same process.
+void App::on_gone(std::int32_t pid) {
+  const ProcessInfo before = managed_.at(pid)->target->process();
+  managed_.erase(pid);
+  const Result<ProcessInfo> now = read_process(options_.root, pid);
+  if (now && now->start_time == before.start_time) {
+    const Result<void> again = attach(pid);
+    if (again) return;
+    spdlog::warn("not attached again pid={} reason=\"{}\"", pid, again.error().line());
+  }
+  spdlog::info("target ended pid={} comm={}", pid, before.comm);
+  forget(pid);
+}
+
+Result<void> App::tell_module(const Config& now) {
+  const hmk_params params = changed_params(now, config_);
+  if (params.mask == 0) return {};
+  const hmk_params back = changed_params(config_, now);
+  std::vector<Target*> told;
+  for (Target* const target : targets()) {
+    const Result<void> done = target->device().set(params);
+    if (done) {
+      told.push_back(target);
+      continue;
+    }
+    for (Target* const changed : told)
+      if (const Result<void> undone = changed->device().set(back); !undone)
+        spdlog::error("not set back pid={} reason=\"{}\"", changed->pid(), undone.error().line());
+    return done;
+  }
+  return {};
+}
+
+Result<App::Change> App::set(const std::string& name, const std::string& value) {
+  const Key* const key = find_key(name);
+  if (key == nullptr || !key->is_live) {
+    const bool is_known = std::ranges::find(key_names(), name) != key_names().end();
+    return Error{
+        is_known ? "key '" + name + "' is read at start only" : "unknown key '" + name + "'",
+        is_known ? "change it in hmkd.yaml and restart hmkd"
+                 : did_you_mean(name, live_key_names())};
+  }
+  Config now = config_;
+  if (const Result<void> done = key->set(now, value); !done)
+    return Error{name + ": " + done.error().what, done.error().remedy};
+  if (const Result<void> told = tell_module(now); !told) return told.error();
+
+  const Change change{key->get(config_), key->get(now)};
+  config_ = std::move(now);
+  if (name == "log_level") spdlog::set_level(spdlog::level::from_str(config_.log_level));
+  for (Target* const target : targets()) target->config_changed(config_);
+  spdlog::info("set key={} value={} was={}", name, change.new_value, change.old_value);
+  report_status();
+  return change;
+}
+
+const Machine& App::machine_now() {
+  refresh_free(machine_, options_.root);
+  return machine_;
+}
+
+Target* App::find(std::int32_t pid) {
+  const auto found = managed_.find(pid);
+  return found == managed_.end() ? nullptr : found->second->target.get();
+}
+
+std::vector<Target*> App::targets() {
+  std::vector<Target*> all;
+  for (const auto& [pid, managed] : managed_) all.push_back(managed->target.get());
+  return all;
+}
+
+void App::report_status() {
+  std::string text = to_string(config_.mode) + ", " + std::to_string(managed_.size()) +
+                     (managed_.size() == 1 ? " process" : " processes");
+  for (const auto& [pid, managed] : managed_) {
+    if (!managed->target->last()) continue;
+    const hmk_interval& interval = managed->target->last()->interval;
+    const auto wall = interval.end_ns - interval.start_ns;
+    if (wall == 0) continue;
+    const auto used_bp = static_cast<std::uint32_t>(interval.profile_ns * 10'000 / wall);
+    text += ", pid " + std::to_string(pid) + " profiling " + format_percent_bp(used_bp) + " of " +
+            format_percent_bp(config_.overhead_bp);
+  }
+  service_.status(text);
+}
+
+}  // namespace hmk

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// What hmkd can be told, with its defaults. The same words are the keys of
+// hmkd.yaml, of `hmkctl set` and of the log; config/keys.cpp is their list.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hmk {
+
+/// track-only: profile and plan, move nothing. manage: move as planned.
+enum class Mode { track_only, manage };
+
+struct Config {
+  Mode mode = Mode::track_only;
+
+  // What the module profiles by (HK-7 .. HK-33); _bp is 1/10000, _q16 has 16 fraction bits.
+  std::chrono::nanoseconds interval = std::chrono::seconds(10);
+  std::uint32_t overhead_bp = 500;
+  std::uint32_t num_scans = 3;
+  std::uint32_t alpha_q16 = 32768;
+  std::uint32_t tau1_q16 = 0;  ///< 0: num_scans / 3
+  std::uint32_t tau2_q16 = 0;  ///< 0: 2 * num_scans / 3
+  std::uint32_t top_k = 5;
+  std::uint32_t scouts_bp = 1000;
+  std::uint32_t init_scan_bp = 1000;
+  std::uint64_t max_region = 256ull << 20;  ///< bytes
+
+  // What the policy decides by (HK-34 .. HK-43).
+  std::uint64_t promote_limit = 200ull << 20;  ///< bytes per interval, over all targets
+  std::optional<std::uint64_t> reserve;        ///< bytes per tier; none: see reserve_for()
+  std::uint32_t gain_margin = 1;               ///< buckets
+  std::uint32_t buckets = 64;
+
+  std::vector<int> tiers;  ///< the node of each tier, fastest first; empty: asked of the machine
+  std::vector<std::int32_t> attach;  ///< PIDs
+
+  std::string socket = "/run/hmk/control.sock";
+  std::string socket_group = "hmk";
+  std::string log_level = "info";
+};
+
+/// Free bytes to keep in a tier of `tier_bytes`: the promote limit, yet at
+/// most 5 % of the tier, so that small tiers remain usable.
+std::uint64_t reserve_for(const Config& config, std::uint64_t tier_bytes);
+
+std::string to_string(Mode mode);
+
+}  // namespace hmk

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "config/keys.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "util/log.hpp"
+#include "util/units.hpp"
+
+namespace hmk {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// Assign a parsed value when it lies in [low, high]; `range` says so otherwise.
+template <class T, class Member>
+Result<void> assign(Member& member, const Result<T>& parsed, T low, T high, std::string_view text,
+                    std::string_view range) {
+  if (!parsed) return parsed.error();
+  if (*parsed < low || *parsed > high)
+    return Error{"'" + std::string(text) + "' is out of range", "use " + std::string(range)};
+  member = static_cast<Member>(*parsed);
+  return {};
+}
+
+Result<void> set_count(std::uint32_t& member, std::string_view text, std::uint64_t low,
+                       std::uint64_t high, std::string_view range) {
+  return assign<std::uint64_t>(member, parse_count(text), low, high, text, range);
+}
+
+Result<void> set_percent(std::uint32_t& member, std::string_view text, std::uint32_t low,
+                         std::uint32_t high, std::string_view range) {
+  return assign<std::uint32_t>(member, parse_percent_bp(text), low, high, text, range);
+}
+
+Result<void> set_mode(Config& c, std::string_view text) {
+  if (text == "track-only") {
+    c.mode = Mode::track_only;
+  } else if (text == "manage") {
+    c.mode = Mode::manage;
+  } else {
+    return Error{"'" + std::string(text) + "' is no mode", "use track-only or manage"};
+  }
+  return {};
+}
+
+Result<void> set_tau(std::uint32_t& member, std::string_view text) {
+  if (text == "auto") {
+    member = 0;
+    return {};
+  }
+  return assign<std::uint32_t>(member, parse_fraction_q16(text), 1, 16u << 16, text,
+                               "auto or a decimal above 0, at most 16");
+}
+
+Result<void> set_reserve(Config& c, std::string_view text) {
+  if (text == "auto") {
+    c.reserve.reset();
+    return {};
+  }
+  return assign<std::uint64_t>(c.reserve, parse_size(text), 0, 1ull << 44, text,
+                               "auto or 0B .. 16TiB");
+}
+
+Result<void> set_socket(Config& c, std::string_view text) {
+  // sun_path holds 108 bytes with the closing zero.
+  if (!text.starts_with('/') || text.size() > 107)
+    return Error{"'" + std::string(text) + "' is no usable socket path",
+                 "give an absolute path of at most 107 characters"};
+  c.socket = text;
+  return {};
+}
+
+Result<void> set_socket_group(Config& c, std::string_view text) {
+  if (text.empty() || text.find_first_of(": \t\n") != text.npos)
+    return Error{"'" + std::string(text) + "' is no group name", "name a group of this machine"};
+  c.socket_group = text;
+  return {};
+}
+
+Result<void> set_log_level(Config& c, std::string_view text) {
+  if (!is_log_level(text))
+    return Error{"'" + std::string(text) + "' is no log level", "use error, warn, info or debug"};
+  c.log_level = text;
+  return {};
+}
+
+std::string tau_text(std::uint32_t q16) {
+  return q16 == 0 ? "auto" : format_fraction_q16(q16);
+}
+
+constexpr bool kLive = true, kAtStart = false, kProfiling = true, kOwn = false;
+using Text = std::string_view;
+
+const std::array kKeys{
+    Key{"mode", "track-only or manage", kLive, kOwn, set_mode,
+        [](const Config& c) { return to_string(c.mode); }},
+    Key{"interval", "duration, 50ms .. 10min", kLive, kProfiling,
+        [](Config& c, Text t) {
+          return assign<nanoseconds>(c.interval, parse_duration(t), std::chrono::milliseconds(50),
+                                     std::chrono::minutes(10), t, "50ms .. 10min");
+        },
+        [](const Config& c) { return format_duration(c.interval); }},
+    Key{"overhead", "percent of an interval, 0.01% .. 50%", kLive, kProfiling,
+        [](Config& c, Text t) { return set_percent(c.overhead_bp, t, 1, 5000, "0.01% .. 50%"); },
+        [](const Config& c) { return format_percent_bp(c.overhead_bp); }},
+    Key{"num_scans", "count, 1 .. 16", kLive, kProfiling,
+        [](Config& c, Text t) { return set_count(c.num_scans, t, 1, 16, "1 .. 16"); },
+        [](const Config& c) { return std::to_string(c.num_scans); }},
+    Key{"alpha", "decimal, above 0 .. 1", kLive, kProfiling,
+        [](Config& c, Text t) {
+          return assign<std::uint32_t>(c.alpha_q16, parse_fraction_q16(t), 1, 65536, t,
+                                       "a decimal above 0, at most 1");
+        },
+        [](const Config& c) { return format_fraction_q16(c.alpha_q16); }},
+    Key{"tau1", "auto or decimal, above 0 .. 16", kLive, kProfiling,
+        [](Config& c, Text t) { return set_tau(c.tau1_q16, t); },
+        [](const Config& c) { return tau_text(c.tau1_q16); }},
+    Key{"tau2", "auto or decimal, above 0 .. 16", kLive, kProfiling,
+        [](Config& c, Text t) { return set_tau(c.tau2_q16, t); },
+        [](const Config& c) { return tau_text(c.tau2_q16); }},
+    Key{"top_k", "count, 1 .. 64", kLive, kProfiling,
+        [](Config& c, Text t) { return set_count(c.top_k, t, 1, 64, "1 .. 64"); },
+        [](const Config& c) { return std::to_string(c.top_k); }},
+    Key{"scouts", "percent of the samples, 0% .. 50%", kLive, kProfiling,
+        [](Config& c, Text t) { return set_percent(c.scouts_bp, t, 0, 5000, "0% .. 50%"); },
+        [](const Config& c) { return format_percent_bp(c.scouts_bp); }},
+    Key{"init_scan", "percent of the samples, 0% .. 50%", kLive, kProfiling,
+        [](Config& c, Text t) { return set_percent(c.init_scan_bp, t, 0, 5000, "0% .. 50%"); },
+        [](const Config& c) { return format_percent_bp(c.init_scan_bp); }},
+    Key{"max_region", "size, 2MiB .. 1TiB", kLive, kProfiling,
+        [](Config& c, Text t) {
+          return assign<std::uint64_t>(c.max_region, parse_size(t), 2ull << 20, 1ull << 40, t,
+                                       "2MiB .. 1TiB");
+        },
+        [](const Config& c) { return format_size(c.max_region); }},
+    Key{"promote_limit", "size per interval, 0B .. 16TiB", kLive, kOwn,
+        [](Config& c, Text t) {
+          return assign<std::uint64_t>(c.promote_limit, parse_size(t), 0, 1ull << 44, t,
+                                       "0B .. 16TiB");
+        },
+        [](const Config& c) { return format_size(c.promote_limit); }},
+    Key{"reserve", "auto or size per tier, 0B .. 16TiB", kLive, kOwn, set_reserve,
+        [](const Config& c) { return c.reserve ? format_size(*c.reserve) : "auto"; }},
+    Key{"gain_margin", "count of buckets, 0 .. 1024", kLive, kOwn,
+        [](Config& c, Text t) { return set_count(c.gain_margin, t, 0, 1024, "0 .. 1024"); },
+        [](const Config& c) { return std::to_string(c.gain_margin); }},
+    Key{"buckets", "count, 2 .. 1024", kLive, kOwn,
+        [](Config& c, Text t) { return set_count(c.buckets, t, 2, 1024, "2 .. 1024"); },
+        [](const Config& c) { return std::to_string(c.buckets); }},
+    Key{"socket", "absolute path", kAtStart, kOwn, set_socket,
+        [](const Config& c) { return c.socket; }},
+    Key{"socket_group", "name of a group", kAtStart, kOwn, set_socket_group,
+        [](const Config& c) { return c.socket_group; }},
+    Key{"log_level", "error, warn, info or debug", kLive, kOwn, set_log_level,
+        [](const Config& c) { return c.log_level; }},
+};
+
+std::vector<std::string_view> names_of(bool live_only) {
+  std::vector<std::string_view> names;
+  for (const Key& key : kKeys)
+    if (key.is_live || !live_only) names.push_back(key.name);
+  if (!live_only) names.insert(names.end(), {"tiers", "attach"});
+  return names;
+}
+
+}  // namespace
+
+std::span<const Key> keys() {
+  return kKeys;
+}
+
+const Key* find_key(std::string_view name) {
+  const auto* const found =
+      std::find_if(kKeys.begin(), kKeys.end(), [&](const Key& key) { return key.name == name; });
+  return found == kKeys.end() ? nullptr : found;
+}
+
+std::span<const std::string_view> key_names() {
+  static const std::vector<std::string_view> names = names_of(false);
+  return names;
+}
+
+std::span<const std::string_view> live_key_names() {
+  static const std::vector<std::string_view> names = names_of(true);
+  return names;
+}
+
+}  // namespace hmk

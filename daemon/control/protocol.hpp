@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// The control protocol: one JSON object per line, a request and its answer.
+//
+//   -> {"verb": "set", "args": {"key": "mode", "value": "manage"}}
+//   <- {"ok": true, "data": {...}}
+//   <- {"ok": false, "error": {"kind": "usage", "what": "...", "remedy": "..."}}
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "util/result.hpp"
+
+namespace hmk {
+
+inline constexpr std::size_t kFrameBytes = 64 * 1024;  ///< longest request, newline included
+inline constexpr int kMaxDepth = 32;                   ///< of nested brackets
+
+struct Request {
+  std::string verb;
+  nlohmann::json args = nlohmann::json::object();
+  bool may_change = false;  ///< the peer is root, hmkd's own user, or in the socket's group
+};
+
+/// Depth is checked before parsing: the parser takes 10^5 brackets and the
+/// stack overflows later, when such a value is copied or printed.
+Result<Request> parse_request(std::string_view line);
+
+nlohmann::json answer(nlohmann::json data);
+/// `kind` is "usage" (exit code 2 of hmkctl) or "failed" (1).
+nlohmann::json refusal(std::string_view kind, const Error& error);
+
+/// One line with its newline; bytes that are no UTF-8 are replaced, never thrown at.
+std::string to_line(const nlohmann::json& value);
+
+}  // namespace hmk

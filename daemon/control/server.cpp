@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "control/server.hpp"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "control/peer.hpp"
+#include "util/fd.hpp"
+
+namespace hmk {
+namespace {
+
+namespace asio = boost::asio;
+using Local = asio::local::stream_protocol;
+using Code = boost::system::error_code;
+
+/// True when somebody accepts connections at `path`.
+bool is_served(const std::string& path) {
+  const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+  return probe &&
+         ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+}
+
+Error cannot_listen(const std::string& path, const std::string& why, const std::string& remedy) {
+  return {"control socket " + path + ": " + why, remedy};
+}
+
+}  // namespace
+
+/// Shared with the handlers in flight, so that none of them outlives what it uses.
+class Server::State : public std::enable_shared_from_this<State> {
+ public:
+  State(asio::io_context& loop, Handler handler, Limits limits)
+      : acceptor_(loop), handler_(std::move(handler)), limits_(limits) {}
+
+  Result<void> listen(const std::string& path, const std::string& group);
+  void close();
+  std::size_t nr_clients() const { return clients_.size(); }
+
+ private:
+  struct Client {
+    explicit Client(Local::socket s) : socket(std::move(s)), deadline(socket.get_executor()) {}
+    Local::socket socket;
+    asio::steady_timer deadline;
+    std::string in, out;
+    bool may_change = false;
+  };
+  using ClientPtr = std::shared_ptr<Client>;
+
+  Result<void> make_way(const std::string& path);
+  void accept();
+  void welcome(Local::socket socket);
+  void read(const ClientPtr& client);
+  void handle(const ClientPtr& client, std::size_t bytes);
+  void write(const ClientPtr& client, const nlohmann::json& value, bool is_last);
+  void arm(const ClientPtr& client, std::chrono::milliseconds limit);
+  void drop(const ClientPtr& client);
+
+  Local::acceptor acceptor_;
+  Handler handler_;
+  Limits limits_;
+  std::optional<gid_t> group_;
+  std::set<ClientPtr> clients_;
+  std::string path_;
+};
+
+Result<void> Server::State::make_way(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::create_directory(std::filesystem::path(path).parent_path(), ignored);
+  struct stat st {};
+  if (::lstat(path.c_str(), &st) != 0) return {};
+  if (!S_ISSOCK(st.st_mode))
+    return cannot_listen(path, "a file that is no socket is in the way",
+                         "remove it or choose another path with --socket");
+  if (is_served(path))
+    return cannot_listen(path, "another hmkd serves it",
+                         "stop that one or choose another path with --socket");
+  ::unlink(path.c_str());
+  return {};
+}
+
+Result<void> Server::State::listen(const std::string& path, const std::string& group) {
+  if (const Result<void> way = make_way(path); !way) return way;
+  Code ec;
+  acceptor_.open(Local(), ec);
+  // Never wider than 0660, not even between bind and chmod.
+  const mode_t old_mask = ::umask(0117);
+  if (!ec) acceptor_.bind(Local::endpoint(path), ec);
+  ::umask(old_mask);
+  if (!ec) acceptor_.listen(asio::socket_base::max_listen_connections, ec);
+  if (ec)
+    return cannot_listen(path, ec.message(),
+                         "choose a path this user may write with --socket, or run as root");
+  path_ = path;
+  group_ = find_group(group);
+  // Only root may give the socket away; anybody else keeps it to their own user.
+  if (group_ && ::chown(path.c_str(), static_cast<uid_t>(-1), *group_) != 0) group_.reset();
+  accept();
+  return {};
+}
+
+void Server::State::close() {
+  Code ignored;
+  acceptor_.close(ignored);
+  while (!clients_.empty()) drop(*clients_.begin());
+  if (!path_.empty()) ::unlink(path_.c_str());
+  path_.clear();
+}
+
+void Server::State::accept() {
+  acceptor_.async_accept([self = shared_from_this()](const Code& ec, Local::socket socket) {
+    if (!self->acceptor_.is_open()) return;
+    if (!ec) self->welcome(std::move(socket));
+    self->accept();
+  });
+}
+
+void Server::State::welcome(Local::socket socket) {
+  const auto client = std::make_shared<Client>(std::move(socket));
+  client->may_change = peer_may_change(client->socket.native_handle(), group_);
+  if (clients_.size() >= limits_.clients) {
+    const std::string line =
+        to_line(refusal("failed", {"hmkd serves too many clients", "try again in a moment"}));
+    ::send(client->socket.native_handle(), line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return;
+  }
+  clients_.insert(client);
+  read(client);
+}
+
+void Server::State::arm(const ClientPtr& client, std::chrono::milliseconds limit) {
+  client->deadline.expires_after(limit);
+  client->deadline.async_wait([self = shared_from_this(), client](const Code& ec) {
+    if (!ec) self->drop(client);
+  });
+}
+
+void Server::State::read(const ClientPtr& client) {
+  arm(client, limits_.idle);
+  asio::async_read_until(client->socket, asio::dynamic_buffer(client->in, kFrameBytes), '\n',
+                         [self = shared_from_this(), client](const Code& ec, std::size_t bytes) {
+                           if (!self->clients_.contains(client)) return;
+                           if (ec == asio::error::not_found)
+                             return self->write(
+                                 client,
+                                 refusal("usage", {"request is longer than 64 KiB",
+                                                   "send one short JSON object per line"}),
+                                 true);
+                           if (ec) return self->drop(client);
+                           self->handle(client, bytes);
+                         });
+}
+
+void Server::State::handle(const ClientPtr& client, std::size_t bytes) {
+  Result<Request> request = parse_request(std::string_view(client->in).substr(0, bytes));
+  client->in.erase(0, bytes);
+  // After garbage the stream cannot be trusted to be in step: answer and close.
+  if (!request) return write(client, refusal("usage", request.error()), true);
+  request->may_change = client->may_change;
+  write(client, handler_(*request), false);
+}
+
+void Server::State::write(const ClientPtr& client, const nlohmann::json& value, bool is_last) {
+  client->out = to_line(value);
+  arm(client, limits_.write);
+  asio::async_write(
+      client->socket, asio::buffer(client->out),
+      [self = shared_from_this(), client, is_last](const Code& ec, std::size_t /*bytes*/) {
+        if (!self->clients_.contains(client)) return;
+        if (ec || is_last) return self->drop(client);
+        self->read(client);
+      });
+}
+
+void Server::State::drop(const ClientPtr& client) {
+  const ClientPtr keep = client;  // `client` may live in the set
+  clients_.erase(keep);
+  Code ignored;
+  keep->deadline.cancel();
+  keep->socket.close(ignored);
+}
+
+Server::Server(asio::io_context& loop, Handler handler, Limits limits)
+    : state_(std::make_shared<State>(loop, std::move(handler), limits)) {}
+
+Server::~Server() {
+  state_->close();
+}
+
+Result<void> Server::listen(const std::string& path, const std::string& group) {
+  return state_->listen(path, group);
+}
+
+std::size_t Server::nr_clients() const {
+  return state_->nr_clients();
+}
+
+}  // namespace hmk

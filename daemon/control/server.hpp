@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// The control socket on the loop. Whatever a client does - garbage, floods,
+// silence, never reading - costs that client its connection and nobody else.
+//
+//   Server server(loop, [&](const Request& r) { return verbs.run(r); });
+//   Result<void> open = server.listen("/run/hmk/control.sock", "hmk");
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "control/protocol.hpp"
+
+namespace hmk {
+
+class Server {
+ public:
+  using Handler = std::function<nlohmann::json(const Request&)>;
+
+  struct Limits {
+    std::size_t clients = 64;
+    std::chrono::milliseconds idle{30'000};  ///< for a whole request to arrive
+    std::chrono::milliseconds write{5'000};  ///< for an answer to be taken
+  };
+
+  Server(boost::asio::io_context& loop, Handler handler, Limits limits);
+  Server(boost::asio::io_context& loop, Handler handler)
+      : Server(loop, std::move(handler), Limits{}) {}
+  ~Server();
+
+  /// Make the socket (mode 0660, group as named when it exists) and accept. A
+  /// socket file that nobody serves any more is replaced; a served one is not.
+  Result<void> listen(const std::string& path, const std::string& group);
+
+  std::size_t nr_clients() const;
+
+ private:
+  class State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace hmk

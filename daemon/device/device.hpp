@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// One session of the module, as the daemon sees it: the seam behind which tests
+// put a FakeDevice. Units and error codes are those of uapi/linux/hmk.h.
+//
+//   Result<Session> session = attach_kernel("/dev/hmk", pid, params);
+//   poll(session->device->poll_fd()); session->device->read_events();
+#pragma once
+
+#include <linux/hmk.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "util/result.hpp"
+
+namespace hmk {
+
+/// A private copy of one published interval.
+struct Snapshot {
+  hmk_interval interval{};
+  std::vector<hmk_record> records;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  /// Readable when read_events() has something to say.
+  virtual int poll_fd() const = 0;
+  /// All that is pending; empty when nothing is. Never blocks.
+  virtual Result<std::vector<hmk_event>> read_events() = 0;
+  /// The newest interval. err EAGAIN: nothing published yet.
+  virtual Result<Snapshot> snapshot() = 0;
+  virtual Result<hmk_stats> stats() = 0;
+  /// Change the members named by params.mask from the next interval on.
+  virtual Result<void> set(const hmk_params& params) = 0;
+  /// Queue a ticket; an HMK_EVENT_TICKET tells its end. err EAGAIN: queue full.
+  virtual Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges) = 0;
+  /// Fetch a finished ticket and forget it: one entry per range, in order.
+  virtual Result<std::vector<hmk_range_result>> result(std::uint64_t cookie,
+                                                       std::size_t nr_ranges) = 0;
+};
+
+struct Session {
+  std::unique_ptr<Device> device;
+  hmk_info info{};
+};
+
+/// How a process is attached; app.cpp is given one, tests give their own.
+using Attach = std::function<Result<Session>(std::int32_t pid, const hmk_params& params)>;
+
+/// True when some way of moving pages works on this kernel.
+bool can_move(const hmk_info& info);
+
+/// "scan lru-drain move-own": the features that work, for the log and `hmkctl`.
+std::string feature_names(const hmk_info& info);
+
+}  // namespace hmk

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "device/kernel_device.hpp"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "device/table.hpp"
+#include "util/fd.hpp"
+
+namespace hmk {
+namespace {
+
+/// 0 or the errno.
+template <class T>
+int call(int fd, unsigned long command, T* argument) {
+  while (::ioctl(fd, command, argument) != 0)
+    if (errno != EINTR) return errno;
+  return 0;
+}
+
+Error failed(const char* verb, int err, std::string remedy = "see the kernel log (dmesg)") {
+  return {std::string("hmk refused ") + verb + ": " + std::strerror(err), std::move(remedy), err};
+}
+
+Result<Fd> open_device(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (fd) return fd;
+  const int err = errno;
+  if (err == ENOENT || err == ENXIO || err == ENODEV)
+    return Error{path + " does not exist: the module is not loaded", "run 'modprobe hmk' as root",
+                 err};
+  if (err == EACCES || err == EPERM)
+    return Error{path + " may not be opened by this user", "run hmkd as root or in the group hmk",
+                 err};
+  return Error{path + " cannot be opened: " + std::strerror(err), "see the kernel log (dmesg)",
+               err};
+}
+
+Result<hmk_info> read_info(const Fd& fd) {
+  hmk_info info{};
+  info.size = sizeof(info);
+  if (const int err = call(fd.get(), HMK_IOC_GET_INFO, &info))
+    return failed("GET_INFO", err, "is it the hmk of this version? reload the module");
+  if (info.abi_version != HMK_ABI_VERSION)
+    return Error{"hmk.ko speaks ABI version " + std::to_string(info.abi_version) +
+                     ", hmkd version " + std::to_string(HMK_ABI_VERSION),
+                 "install module and daemon of the same release and reload the module"};
+  if ((info.features >> HMK_FEAT_SCAN & 1) == 0) {
+    info.missing[sizeof(info.missing) - 1] = '\0';
+    return Error{"this kernel cannot be profiled, hmk.ko lacks: " + std::string(info.missing),
+                 "run a supported kernel, or rebuild the module for this one"};
+  }
+  return info;
+}
+
+/// The session is bound to the process, never to a number: a PID that is reused
+/// meanwhile cannot be attached by mistake.
+int bind(const Fd& device, const hmk_info& info, std::int32_t pid, hmk_attach& attach) {
+  Fd pidfd;
+  attach.pidfd = pid;
+  attach.flags = HMK_ATTACH_PID;
+  if (info.features >> HMK_FEAT_PIDFD & 1) {
+    pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (!pidfd) return errno;
+    attach.pidfd = pidfd.get();
+    attach.flags = 0;
+  }
+  return call(device.get(), HMK_IOC_ATTACH, &attach);
+}
+
+class KernelDevice : public Device {
+ public:
+  KernelDevice(Fd fd, Table table) : fd_(std::move(fd)), table_(std::move(table)) {}
+
+  int poll_fd() const override { return fd_.get(); }
+  Result<std::vector<hmk_event>> read_events() override;
+  Result<Snapshot> snapshot() override;
+  Result<hmk_stats> stats() override;
+  Result<void> set(const hmk_params& params) override;
+  Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges) override;
+  Result<std::vector<hmk_range_result>> result(std::uint64_t cookie,
+                                               std::size_t nr_ranges) override;
+
+ private:
+  Fd fd_;
+  Table table_;
+};
+
+Result<std::vector<hmk_event>> KernelDevice::read_events() {
+  std::vector<hmk_event> events;
+  std::array<hmk_event, 16> some{};
+  for (;;) {
+    const ssize_t bytes = ::read(fd_.get(), some.data(), sizeof(some));
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0 && errno != EAGAIN) return failed("reading events", errno);
+    if (bytes <= 0) return events;
+    const std::size_t count = static_cast<std::size_t>(bytes) / sizeof(hmk_event);
+    events.insert(events.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(count));
+    // GONE is the last event: what comes after it is only the end of the file.
+    if (count == 0 || events.back().kind == HMK_EVENT_GONE) return events;
+  }
+}
+
+Result<Snapshot> KernelDevice::snapshot() {
+  if (table_.has_moved()) {
+    const Result<hmk_stats> now = stats();
+    if (!now) return now.error();
+    Result<Table> larger = Table::map(fd_.get(), now->table_bytes);
+    if (!larger) return larger.error();
+    table_ = *std::move(larger);
+  }
+  return table_.read();
+}
+
+Result<hmk_stats> KernelDevice::stats() {
+  hmk_stats stats{};
+  stats.size = sizeof(stats);
+  if (const int err = call(fd_.get(), HMK_IOC_STATS, &stats)) return failed("STATS", err);
+  return stats;
+}
+
+Result<void> KernelDevice::set(const hmk_params& params) {
+  hmk_set request{};
+  request.size = sizeof(request);
+  request.params = params;
+  if (const int err = call(fd_.get(), HMK_IOC_SET, &request)) return failed("SET", err);
+  return {};
+}
+
+Result<void> KernelDevice::move(std::uint64_t cookie, std::span<const hmk_range> ranges) {
+  hmk_move request{};
+  request.size = sizeof(request);
+  request.flags = HMK_MOVE_TICKET;
+  request.cookie = cookie;
+  request.ranges = reinterpret_cast<std::uintptr_t>(ranges.data());
+  request.nr_ranges = static_cast<__u32>(ranges.size());
+  if (const int err = call(fd_.get(), HMK_IOC_MOVE, &request))
+    return failed("MOVE", err, err == EPERM ? "moving memory of others needs CAP_SYS_NICE" : "");
+  return {};
+}
+
+Result<std::vector<hmk_range_result>> KernelDevice::result(std::uint64_t cookie,
+                                                           std::size_t nr_ranges) {
+  std::vector<hmk_range_result> results(nr_ranges);
+  hmk_result request{};
+  request.size = sizeof(request);
+  request.cookie = cookie;
+  request.results = reinterpret_cast<std::uintptr_t>(results.data());
+  request.nr_ranges = static_cast<__u32>(nr_ranges);
+  if (const int err = call(fd_.get(), HMK_IOC_RESULT, &request)) return failed("RESULT", err);
+  return results;
+}
+
+}  // namespace
+
+Error explain_attach(int err, std::int32_t pid) {
+  const std::string who = "PID " + std::to_string(pid);
+  switch (err) {
+    case ESRCH:
+      return {who + " does not exist", "give the PID of a running process (see ps)", err};
+    case EPERM:
+    case EACCES:
+      return {who + " belongs to someone else and may not be traced by this user",
+              "run hmkd as root, or give it CAP_SYS_PTRACE and CAP_SYS_NICE", err};
+    case EINVAL:
+      return {who + " is a kernel thread, a thread of a process or has ended",
+              "give the PID of a running application (see ps)", err};
+    case ENOMEM:
+      return {who + " cannot be attached: the kernel has no memory for a session",
+              "free some memory and try again", err};
+    default:
+      return {who + " cannot be attached: " + std::strerror(err), "see the kernel log (dmesg)",
+              err};
+  }
+}
+
+Result<hmk_info> probe_kernel(const std::string& path) {
+  const Result<Fd> fd = open_device(path);
+  if (!fd) return fd.error();
+  return read_info(*fd);
+}
+
+Result<Session> attach_kernel(const std::string& path, std::int32_t pid, const hmk_params& params) {
+  Result<Fd> fd = open_device(path);
+  if (!fd) return fd.error();
+  const Result<hmk_info> info = read_info(*fd);
+  if (!info) return info.error();
+
+  hmk_attach attach{};
+  attach.size = sizeof(attach);
+  attach.params = params;
+  if (const int err = bind(*fd, *info, pid, attach)) return explain_attach(err, pid);
+  Result<Table> table = Table::map(fd->get(), attach.table_bytes);
+  if (!table) return table.error();
+  if (::ioctl(fd->get(), HMK_IOC_START, 0) != 0) return failed("START", errno);
+  return Session{std::make_unique<KernelDevice>(*std::move(fd), *std::move(table)), *info};
+}
+
+}  // namespace hmk

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+//
+// hmkd: decide which memory of which process belongs into which tier.
+// Exit codes: 0 ok, 1 failed, 2 usage.
+#include <CLI/CLI.hpp>
+#include <boost/asio/io_context.hpp>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "app.hpp"
+#include "config/read.hpp"
+#include "device/kernel_device.hpp"
+#include "topology/process.hpp"
+#include "util/log.hpp"
+
+namespace {
+
+constexpr int kOk = 0, kFailed = 1, kUsage = 2;
+constexpr const char* kDefaultConfig = "/etc/hmk/hmkd.yaml";
+
+struct Flags {
+  std::string config;  ///< empty: the default one, if there is one
+  bool check_config = false;
+  int pid = 0;
+  bool track_only = false;
+  std::string socket;
+  std::string log_level;
+  std::string device = HMK_DEVICE_PATH;
+};
+
+int fail(const std::string& line) {
+  std::fprintf(stderr, "hmkd: %s\n", line.c_str());
+  return kFailed;
+}
+
+/// Without --config a missing default file means the defaults.
+std::optional<hmk::Config> load_config(const Flags& flags) {
+  std::string path = flags.config;
+  if (path.empty()) {
+    path = kDefaultConfig;
+    if (!std::filesystem::exists(path)) return hmk::Config{};
+  }
+  hmk::ConfigOrProblems got = hmk::read_config_file(path);
+  if (got.problems.empty()) return got.config;
+  for (const std::string& problem : got.problems)
+    std::fprintf(stderr, "hmkd: %s\n", problem.c_str());
+  return std::nullopt;
+}
+
+void apply(const Flags& flags, hmk::Config& config) {
+  if (flags.track_only) config.mode = hmk::Mode::track_only;
+  if (!flags.socket.empty()) config.socket = flags.socket;
+  if (!flags.log_level.empty()) config.log_level = flags.log_level;
+  if (flags.pid != 0) config.attach = {flags.pid};
+}
+
+int serve(const Flags& flags, hmk::Config config) {
+  // What is wrong with the PID is said first: it is what was just typed.
+  if (flags.pid != 0)
+    if (const auto process = hmk::read_process("/", flags.pid); !process)
+      return fail(process.error().line());
+  const auto info = hmk::probe_kernel(flags.device);
+  if (!info) return fail(info.error().line());
+
+  hmk::open_log(config.log_level);
+  boost::asio::io_context loop(1);
+  hmk::App app(loop, std::move(config),
+               {.attach =
+                    [&](std::int32_t pid, const hmk_params& params) {
+                      return hmk::attach_kernel(flags.device, pid, params);
+                    },
+                .root = "/",
+                .module_info = *info,
+                .ends_with_last_target = flags.pid != 0});
+  if (const auto started = app.start(); !started) return fail(started.error().line());
+  loop.run();
+  return kOk;
+}
+
+int run(int argc, char** argv) {
+  Flags flags;
+  CLI::App cli{"Place the memory of processes into the tiers of the machine.", "hmkd"};
+  cli.add_option("--config", flags.config,
+                 std::string("config file (default ") + kDefaultConfig + ", if it exists)");
+  cli.add_flag("--check-config", flags.check_config, "check the config and end");
+  cli.add_option("--pid", flags.pid, "manage this process only; end when it ends")
+      ->check(CLI::Range(1, 4194304));
+  cli.add_flag("--track-only", flags.track_only, "profile and plan, move nothing");
+  cli.add_option("--socket", flags.socket, "control socket");
+  cli.add_option("--foreground-log-level,--log-level", flags.log_level,
+                 "error, warn, info or debug")
+      ->check(CLI::IsMember({"error", "warn", "info", "debug"}));
+  cli.add_option("--device", flags.device, "device of the module")->capture_default_str();
+  cli.set_version_flag("--version", HMK_VERSION);
+  cli.footer("Exit codes: 0 ok, 1 failed, 2 usage.");
+  try {
+    cli.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return cli.exit(e);
+  } catch (const CLI::ParseError& e) {
+    std::fprintf(stderr, "hmkd: %s; see 'hmkd --help'\n", e.what());
+    return kUsage;
+  }
+
+  std::optional<hmk::Config> config = load_config(flags);
+  if (!config) return kFailed;
+  if (flags.check_config) {
+    std::printf("config ok\n");
+    return kOk;
+  }
+  apply(flags, *config);
+  return serve(flags, *std::move(config));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    return fail(e.what());
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "metrics/counters.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hmk {
+
+std::string_view refusal_name(unsigned reason) {
+  static constexpr std::array<std::string_view, HMK_REFUSED_NR> kNames{
+      "pinned", "shared", "busy", "no_room", "kind", "gone", "", ""};
+  return reason < kNames.size() ? kNames[reason] : std::string_view{};
+}
+
+std::uint64_t moved_pages(const hmk_range_result& result) {
+  return result.pages_clean + result.pages_recopied + result.pages_sync;
+}
+
+std::uint64_t refused_pages(const hmk_range_result& result) {
+  return std::accumulate(std::begin(result.refused), std::end(result.refused), std::uint64_t{0});
+}
+
+void MoveCounters::add(const Moved& what, const hmk_range_result& result) {
+  const std::uint64_t bytes = moved_pages(result) * HMK_PAGE_SIZE;
+  (what.is_promotion ? promoted_bytes : demoted_bytes) += bytes;
+  for (std::size_t reason = 0; reason < refused_bytes.size(); ++reason)
+    refused_bytes[reason] += result.refused[reason] * HMK_PAGE_SIZE;
+  if (result.error != 0) {
+    ++failed_ranges;
+    failed_bytes += what.length;
+  }
+  pages_clean += result.pages_clean;
+  pages_recopied += result.pages_recopied;
+  pages_sync += result.pages_sync;
+  chunks += result.chunks;
+  chunks_switched += result.chunks_switched;
+  copy_ns += result.copy_ns;
+  commit_ns += result.commit_ns;
+  commit_max_ns = std::max<std::uint64_t>(commit_max_ns, result.commit_max_ns);
+  PairCounters& pair = pairs[{what.from_tier, what.to_tier}];
+  pair.moved_bytes += bytes;
+  ++pair.ranges;
+}
+
+}  // namespace hmk

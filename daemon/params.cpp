@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "params.hpp"
+
+namespace hmk {
+
+hmk_params to_params(const Config& config) {
+  hmk_params params{};
+  params.mask = HMK_PARAM_INTERVAL | HMK_PARAM_BUDGET | HMK_PARAM_NUM_SCANS | HMK_PARAM_ALPHA |
+                HMK_PARAM_TAU1 | HMK_PARAM_TAU2 | HMK_PARAM_TOP_K | HMK_PARAM_SCOUTS |
+                HMK_PARAM_INIT_SCAN | HMK_PARAM_MAX_REGION;
+  params.interval_ns = static_cast<__u64>(config.interval.count());
+  params.budget_bp = config.overhead_bp;
+  params.num_scans = config.num_scans;
+  params.alpha_q16 = config.alpha_q16;
+  params.tau1_q16 = config.tau1_q16;
+  params.tau2_q16 = config.tau2_q16;
+  params.top_k = config.top_k;
+  params.scout_bp = config.scouts_bp;
+  params.init_scan_bp = config.init_scan_bp;
+  params.max_region = config.max_region;
+  return params;
+}
+
+hmk_params changed_params(const Config& now, const Config& old) {
+  hmk_params params = to_params(now);
+  const hmk_params before = to_params(old);
+  const auto keep_if = [&](bool differs, __u64 bit) {
+    if (!differs) params.mask &= ~bit;
+  };
+  keep_if(params.interval_ns != before.interval_ns, HMK_PARAM_INTERVAL);
+  keep_if(params.budget_bp != before.budget_bp, HMK_PARAM_BUDGET);
+  keep_if(params.num_scans != before.num_scans, HMK_PARAM_NUM_SCANS);
+  keep_if(params.alpha_q16 != before.alpha_q16, HMK_PARAM_ALPHA);
+  keep_if(params.tau1_q16 != before.tau1_q16, HMK_PARAM_TAU1);
+  keep_if(params.tau2_q16 != before.tau2_q16, HMK_PARAM_TAU2);
+  keep_if(params.top_k != before.top_k, HMK_PARAM_TOP_K);
+  keep_if(params.scout_bp != before.scout_bp, HMK_PARAM_SCOUTS);
+  keep_if(params.init_scan_bp != before.init_scan_bp, HMK_PARAM_INIT_SCAN);
+  keep_if(params.max_region != before.max_region, HMK_PARAM_MAX_REGION);
+  return params;
+}
+
+}  // namespace hmk

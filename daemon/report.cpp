@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include "report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "app.hpp"
+
+namespace hmk {
+namespace {
+
+using nlohmann::json;
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+double from_q16(std::uint32_t q16) {
+  return static_cast<double>(q16) / 65536.0;
+}
+
+/// Tiers count from 1 for people; null when it is not known.
+json tier_number(int index) {
+  return index < 0 ? json() : json(index + 1);
+}
+
+json or_null(std::uint32_t value) {
+  return value == 0 ? json() : json(value);
+}
+
+/// Hotness times resident pages, per node: where the seen accesses go.
+std::map<int, double> hot_by_node(const Snapshot& snapshot) {
+  std::map<int, double> hot;
+  for (const hmk_record& record : snapshot.records)
+    hot[record.node] += from_q16(record.hi_q16) * record.resident_pages;
+  return hot;
+}
+
+json tiers_of(Target& target, const App& app) {
+  const std::map<int, std::uint64_t>& resident = target.resident(app.options().root);
+  std::map<int, double> hot = hot_by_node(target.snapshot());
+  double all_hot = 0;
+  for (const auto& [node, value] : hot) all_hot += value;
+
+  json rows = json::array();
+  for (std::size_t t = 0; t < target.tiers().size(); ++t) {
+    const Tier& tier = target.tiers()[t];
+    const auto held = resident.find(tier.node);
+    rows.push_back({{"tier", t + 1},
+                    {"node", tier.node},
+                    {"latency_ns", or_null(tier.latency_ns)},
+                    {"resident_bytes", held == resident.end() ? 0 : held->second},
+                    {"hot_share_percent", all_hot > 0 ? 100.0 * hot[tier.node] / all_hot : 0.0},
+                    {"free_bytes", tier.free_bytes},
+                    {"total_bytes", tier.total_bytes}});
+  }
+  return rows;
+}
+
+json last_interval_of(const Target& target) {
+  if (!target.last()) return json();
+  const LastInterval& last = *target.last();
+  const hmk_interval& interval = last.interval;
+  const std::uint64_t wall_ns = interval.end_ns - interval.start_ns;
+  return {{"seq", interval.seq},
+          {"regions", interval.nr_regions},
+          {"samples", interval.nr_samples},
+          {"wall_ns", wall_ns},
+          {"profile_ns", interval.profile_ns},
+          {"profiling_percent", percent(interval.profile_ns, wall_ns)},
+          {"budget_percent", percent(interval.budget_ns, wall_ns)},
+          {"planned_promote_bytes", last.planned_promote_bytes},
+          {"planned_demote_bytes", last.planned_demote_bytes},
+          {"promoted_bytes", last.promoted_bytes},
+          {"demoted_bytes", last.demoted_bytes},
+          {"degraded", (interval.flags & HMK_INTERVAL_DEGRADED) != 0},
+          {"truncated", (interval.flags & HMK_INTERVAL_TRUNCATED) != 0},
+          {"late", (interval.flags & HMK_INTERVAL_LATE) != 0}};
+}
+
+json refused_of(const MoveCounters& moved) {
+  json refused = json::object();
+  for (unsigned reason = 0; reason < HMK_REFUSED_NR; ++reason)
+    if (const auto name = refusal_name(reason); !name.empty())
+      refused[std::string(name)] = moved.refused_bytes[reason];
+  refused["failed"] = moved.failed_bytes;
+  return refused;
+}
+
+json pairs_of(const MoveCounters& moved) {
+  json pairs = json::array();
+  for (const auto& [tiers, pair] : moved.pairs)
+    pairs.push_back({{"from_tier", tier_number(tiers.first)},
+                     {"to_tier", tier_number(tiers.second)},
+                     {"moved_bytes", pair.moved_bytes},
+                     {"ranges", pair.ranges}});
+  return pairs;
+}
+
+json stats_of(Target& target, const App& app) {
+  const MoveCounters& moved = target.mover().counters();
+  json row{{"pid", target.pid()},
+           {"comm", target.process().comm},
+           {"mode", to_string(target.mode(app.config()))},
+           {"budget_percent", app.config().overhead_bp / 100.0},
+           {"planned_promote_bytes", target.planned_promote_bytes()},
+           {"planned_demote_bytes", target.planned_demote_bytes()},
+           {"promoted_bytes", moved.promoted_bytes},
+           {"demoted_bytes", moved.demoted_bytes},
+           {"refused_bytes", refused_of(moved)},
+           {"pairs", pairs_of(moved)},
+           {"plans_skipped", target.plans_skipped()},
+           {"backed_off_ranges", target.mover().back_off().size()},
+           {"pages_clean", moved.pages_clean},
+           {"pages_recopied", moved.pages_recopied},
+           {"pages_sync", moved.pages_sync},
+           {"chunks", moved.chunks},
+           {"chunks_switched", moved.chunks_switched},
+           {"copy_ns", moved.copy_ns},
+           {"commit_ns", moved.commit_ns},
+           {"commit_max_ns", moved.commit_max_ns}};
+  // A session that ends at this moment has no figures left: null, not zero.
+  const Result<hmk_stats> stats = target.stats();
+  if (!stats) return row;
+  row["intervals"] = stats->intervals;
+  row["profile_ns"] = stats->profile_ns;
+  row["wall_ns"] = stats->wall_ns;
+  row["profiling_percent"] = percent(stats->profile_ns, stats->wall_ns);
+  row["late_intervals"] = stats->late_intervals;
+  row["degraded_intervals"] = stats->degraded_intervals;
+  row["state_bytes"] = stats->state_bytes;
+  return row;
+}
+
+const char* kind_name(unsigned kind) {
+  static constexpr std::array kNames{"anon", "shmem", "file", "hugetlb", "other"};
+  return kind < kNames.size() ? kNames[kind] : "other";
+}
+
+json state_of(const hmk_record& record) {
+  json states = json::array();
+  if (record.flags & HMK_RECORD_IN_FLIGHT) states.push_back("moving");
+  if (record.flags & HMK_RECORD_DEMOTE_ONLY) states.push_back("demote-only");
+  if (record.flags & HMK_RECORD_STALE) states.push_back("not-sampled");
+  return states;
+}
+
+json region_of(const hmk_record& record, const std::vector<Tier>& tiers) {
+  return {{"start", record.start},
+          {"length", record.length},
+          {"generation", record.generation},
+          {"hi", from_q16(record.hi_q16)},
+          {"whi", from_q16(record.whi_q16)},
+          {"node", record.node},
+          {"tier", tier_number(tier_of_node(tiers, record.node))},
+          {"resident_bytes", std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE},
+          {"away_bytes", std::uint64_t{record.away_pages} * HMK_PAGE_SIZE},
+          {"samples", record.samples},
+          {"accesses", record.accesses},
+          {"writes", record.writes},
+          {"kind", kind_name(record.kind)},
+          {"leaf_bytes", record.leaf_shift < 64 ? 1ull << record.leaf_shift : 0},
+          {"state", state_of(record)}};
+}
+
+json regions_of(const Target& target, std::size_t limit) {
+  std::vector<const hmk_record*> hottest;
+  for (const hmk_record& record : target.snapshot().records) hottest.push_back(&record);
+  const auto is_hotter = [](const hmk_record* a, const hmk_record* b) {
+    if (a->whi_q16 != b->whi_q16) return a->whi_q16 > b->whi_q16;
+    if (a->hi_q16 != b->hi_q16) return a->hi_q16 > b->hi_q16;
+    return a->start < b->start;
+  };
+  const std::size_t shown = limit == 0 ? hottest.size() : std::min(limit, hottest.size());
+  std::ranges::partial_sort(hottest, hottest.begin() + static_cast<std::ptrdiff_t>(shown),
+                            is_hotter);
+  json rows = json::array();
+  for (std::size_t r = 0; r < shown; ++r) rows.push_back(region_of(*hottest[r], target.tiers()));
+  return rows;
+}
+
+}  // namespace
+
+json report_status(App& app) {
+  json targets = json::array();
+  for (Target* const target : app.targets())
+    targets.push_back({{"pid", target->pid()},
+                       {"comm", target->process().comm},
+                       {"mode", to_string(target->mode(app.config()))},
+                       {"home_node", target->home() < 0 ? json() : json(target->home())},
+                       {"tiers", tiers_of(*target, app)},
+                       {"last_interval", last_interval_of(*target)}});
+  return {{"daemon",
+           {{"version", HMK_VERSION},
+            {"mode", to_string(app.config().mode)},
+            {"interval_ns", app.config().interval.count()},
+            {"socket", app.config().socket}}},
+          {"targets", targets}};
+}
+
+json report_stats(App& app) {
+  json targets = json::array();
+  for (Target* const target : app.targets()) targets.push_back(stats_of(*target, app));
+  return {{"targets", targets}};
+}
+
+json report_version(const App& app) {
+  return {{"version",
+           {{"hmkd", HMK_VERSION},
+            {"abi_version", app.options().module_info.abi_version},
+            {"features", feature_names(app.options().module_info)}}}};
+}
+
+json report_tiers(App& app, const Target* target) {
+  TierQuestion question;
+  question.fixed = app.config().tiers;
+  if (target != nullptr) {
+    question.home = target->home();
+    question.mems_allowed = target->process().mems_allowed;
+  }
+  const Machine& machine = app.machine_now();
+  json rows = json::array();
+  for (const Tier& tier : order_tiers(machine, question))
+    rows.push_back({{"tier", rows.size() + 1},
+                    {"node", tier.node},
+                    {"latency_ns", or_null(tier.latency_ns)},
+                    {"bandwidth_mib", or_null(tier.bandwidth_mib)},
+                    {"free_bytes", tier.free_bytes},
+                    {"reserve_bytes", reserve_for(app.config(), tier.total_bytes)},
+                    {"total_bytes", tier.total_bytes}});
+  return {{"order",
+           {{"source", tier_source(machine, question)},
+            {"home_node", question.home < 0 ? json() : json(question.home)}}},
+          {"tiers", rows}};
+}
+
+json report_regions(const std::vector<Target*>& targets, std::size_t limit) {
+  json rows = json::array();
+  for (const Target* const target : targets)
+    rows.push_back({{"pid", target->pid()},
+                    {"comm", target->process().comm},
+                    {"seq", target->snapshot().interval.seq},
+                    {"nr_regions", target->snapshot().records.size()},
+                    {"regions", regions_of(*target, limit)}});
+  return {{"targets", rows}};
+}
+
+}  // namespace hmk

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "target.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "util/log.hpp"
+
+namespace hmk {
+namespace {
+
+// A descriptor that is readable and yet says nothing would spin the loop.
+constexpr unsigned kMaxEmptyWakeups = 1000;
+
+constexpr policy::ProcessId kOnly = 0;  // each target ranks its own regions
+
+policy::RegionView to_view(const hmk_record& record) {
+  policy::RegionView view;
+  view.start = record.start;
+  view.length = record.length;
+  view.resident = std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE;
+  view.away = std::uint64_t{record.away_pages} * HMK_PAGE_SIZE;
+  view.hi_q16 = record.hi_q16;
+  view.whi_q16 = record.whi_q16;
+  view.generation = record.generation;
+  view.node = record.node;
+  view.leaf_shift = record.leaf_shift;
+  view.movable = (record.flags & HMK_RECORD_IN_FLIGHT) == 0;
+  view.demote_only = (record.flags & HMK_RECORD_DEMOTE_ONLY) != 0;
+  return view;
+}
+
+}  // namespace
+
+Target::Target(std::int32_t pid, ProcessInfo process, Session session)
+    : pid_(pid),
+      process_(std::move(process)),
+      session_(std::move(session)),
+      mover_(*session_.device),
+      ranking_({}, {}) {}
+
+Mode Target::mode(const Config& config) const {
+  return can_move(session_.info) ? config.mode : Mode::track_only;
+}
+
+void Target::config_changed(const Config& config) {
+  if (mode(config) == Mode::track_only) mover_.abandon();
+}
+
+Target::State Target::handle_events(const Surroundings& around) {
+  const auto events = device().read_events();
+  if (!events) {
+    spdlog::error("session lost pid={} reason=\"{}\"", pid_, events.error().line());
+    return State::broken;
+  }
+  empty_wakeups_ = events->empty() ? empty_wakeups_ + 1 : 0;
+  if (empty_wakeups_ > kMaxEmptyWakeups) {
+    spdlog::error("session lost pid={} reason=\"readable without events\"", pid_);
+    return State::broken;
+  }
+  for (const hmk_event& event : *events) {
+    if (event.kind == HMK_EVENT_GONE) return State::gone;
+    if (event.kind == HMK_EVENT_TICKET) check(mover_.finish(event.value));
+    if (event.kind == HMK_EVENT_INTERVAL) step(around);
+  }
+  return State::alive;
+}
+
+/// One interval (spec 1.4, steps 6 to 8). What is planned here moves while the
+/// module profiles the next interval.
+void Target::step(const Surroundings& around) {
+  Result<Snapshot> read = device().snapshot();
+  if (!read) {
+    if (read.error().err != EAGAIN)
+      spdlog::warn("interval not read pid={} reason=\"{}\"", pid_, read.error().line());
+    return;
+  }
+  snapshot_ = *std::move(read);
+  resident_.reset();
+  look_around(around);
+  const policy::Plan planned = plan(around);
+  account(planned);
+  move(planned, around);
+}
+
+void Target::look_around(const Surroundings& around) {
+  refresh_free(around.machine, around.root);
+  // Mems_allowed and the name change rarely, yet cpusets and exec do change them.
+  if (Result<ProcessInfo> now = read_process(around.root, pid_)) process_ = *std::move(now);
+  home_ = home_node(around.root, pid_, around.machine);
+  tiers_ = order_tiers(around.machine, {home_, process_.mems_allowed, around.config.tiers});
+}
+
+std::vector<policy::RegionView> Target::region_views() const {
+  std::vector<policy::RegionView> views;
+  views.reserve(snapshot_.records.size());
+  for (const hmk_record& record : snapshot_.records) {
+    policy::RegionView& view = views.emplace_back(to_view(record));
+    if (mover_.back_off().is_blocked(record.start, record.length, snapshot_.interval.seq))
+      view.movable = false;
+  }
+  return views;
+}
+
+std::vector<policy::TierView> Target::tier_views(const Config& config) const {
+  std::vector<policy::TierView> views;
+  for (const Tier& tier : tiers_)
+    views.push_back(
+        {tier.node, tier.total_bytes, tier.free_bytes, reserve_for(config, tier.total_bytes)});
+  return views;
+}
+
+policy::Plan Target::plan(const Surroundings& around) {
+  const Config& config = around.config;
+  const std::vector<policy::TierView> tiers = tier_views(config);
+  std::vector<policy::NodeId> nodes;
+  for (const policy::TierView& tier : tiers) nodes.push_back(tier.node);
+
+  const policy::Histogram::Shape shape{config.buckets, snapshot_.interval.num_scans};
+  if (nodes != ranked_nodes_ || shape.buckets != shape_.buckets ||
+      shape.num_scans != shape_.num_scans) {
+    ranking_.reset(shape, nodes);
+    shape_ = shape;
+    ranked_nodes_ = nodes;
+  }
+  ranking_.update(kOnly, region_views());
+
+  policy::PolicyParams params;
+  params.num_scans = shape.num_scans;
+  params.buckets = config.buckets;
+  params.promote_limit = config.promote_limit / std::max<std::size_t>(1, around.nr_targets);
+  params.gain_margin = config.gain_margin;
+  return policy::make_plan(ranking_.histogram(), tiers, params);
+}
+
+void Target::account(const policy::Plan& plan) {
+  const MoveCounters& moved = mover_.counters();
+  last_ =
+      LastInterval{snapshot_.interval, plan.promoted, plan.demoted,
+                   moved.promoted_bytes - promoted_before_, moved.demoted_bytes - demoted_before_};
+  promoted_before_ = moved.promoted_bytes;
+  demoted_before_ = moved.demoted_bytes;
+  planned_promote_bytes_ += plan.promoted;
+  planned_demote_bytes_ += plan.demoted;
+  spdlog::debug(
+      "interval pid={} seq={} regions={} samples={} profile_ns={} budget_ns={} "
+      "planned_promote_bytes={} planned_demote_bytes={} promoted_bytes={} "
+      "demoted_bytes={} no_gain={} no_room={}",
+      pid_, snapshot_.interval.seq, snapshot_.interval.nr_regions, snapshot_.interval.nr_samples,
+      snapshot_.interval.profile_ns, snapshot_.interval.budget_ns, plan.promoted, plan.demoted,
+      last_->promoted_bytes, last_->demoted_bytes, plan.no_gain, plan.no_room);
+}
+
+void Target::move(const policy::Plan& plan, const Surroundings& around) {
+  if (mode(around.config) == Mode::track_only) return;
+  if (mover_.is_busy()) {
+    // The last plan still moves: a second one would be made of stale places.
+    ++plans_skipped_;
+    return check(mover_.retry());
+  }
+  Room room;
+  std::vector<int> nodes;
+  for (const policy::TierView& tier : tier_views(around.config)) {
+    room[tier.node] =
+        static_cast<std::int64_t>(tier.free) - static_cast<std::int64_t>(tier.reserve);
+    nodes.push_back(tier.node);
+  }
+  check(mover_.start(plan, std::move(room), std::move(nodes), snapshot_.interval.seq));
+}
+
+void Target::check(const Result<void>& moved) {
+  if (moved) return;
+  spdlog::warn("moves dropped pid={} reason=\"{}\"", pid_, moved.error().line());
+}
+
+const std::map<int, std::uint64_t>& Target::resident(const std::filesystem::path& root) {
+  if (!resident_) {
+    resident_ = read_resident(root, pid_);
+    if (!resident_) {  // not allowed or just gone: what the module has counted
+      resident_.emplace();
+      for (const hmk_record& record : snapshot_.records)
+        (*resident_)[record.node] += std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE;
+    }
+  }
+  return *resident_;
+}
+
+}  // namespace hmk

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "topology/machine.hpp"
+
+#include <charconv>
+#include <sstream>
+
+#include "util/file.hpp"
+
+namespace hmk {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class T>
+std::optional<T> number_in(const std::string& text, std::size_t from = 0) {
+  from = text.find_first_not_of(" \t\n", from);
+  if (from == text.npos) return std::nullopt;
+  T value{};
+  const auto [end, failed] = std::from_chars(text.data() + from, text.data() + text.size(), value);
+  if (failed != std::errc{}) return std::nullopt;
+  return value;
+}
+
+template <class T>
+std::optional<T> number_file(const fs::path& path) {
+  const auto text = read_text(path);
+  return text ? number_in<T>(*text) : std::nullopt;
+}
+
+std::set<int> id_list_file(const fs::path& path) {
+  return parse_id_list(read_text(path).value_or(""));
+}
+
+/// "Node 0 MemFree:  4900104 kB"
+std::uint64_t meminfo_bytes(const std::string& text, const std::string& field) {
+  const std::size_t at = text.find(field + ":");
+  if (at == text.npos) return 0;
+  return number_in<std::uint64_t>(text, at + field.size() + 1).value_or(0) * 1024;
+}
+
+/// Class 1 counts CPUs only, class 0 also devices that start accesses; we place
+/// memory for CPUs, so class 1 is asked first.
+std::optional<Access> read_access(const fs::path& node_dir) {
+  for (const char* const name : {"access1", "access0"}) {
+    const fs::path dir = node_dir / name / "initiators";
+    const auto latency = number_file<std::uint32_t>(dir / "read_latency");
+    if (!latency || *latency == 0) continue;
+    Access access{{}, *latency, number_file<std::uint32_t>(dir / "read_bandwidth").value_or(0)};
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(dir, ignored)) {
+      const std::string file = entry.path().filename().string();
+      if (!file.starts_with("node")) continue;
+      if (const auto id = number_in<int>(file, 4)) access.initiators.insert(*id);
+    }
+    return access;
+  }
+  return std::nullopt;
+}
+
+void read_memory(Node& node, const fs::path& node_dir) {
+  const std::string meminfo = read_text(node_dir / "meminfo").value_or("");
+  node.total_bytes = meminfo_bytes(meminfo, "MemTotal");
+  node.free_bytes = meminfo_bytes(meminfo, "MemFree");
+}
+
+/// "Node 1, zone   Normal" heads the lines of a zone; "        high     3456" is in pages.
+void read_watermarks(Machine& machine, const fs::path& root) {
+  for (auto& [id, node] : machine.nodes) node.watermark_bytes = 0;
+  std::istringstream lines(read_text(root / "proc/zoneinfo").value_or(""));
+  auto node = machine.nodes.end();
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("Node ")) node = machine.nodes.find(number_in<int>(line, 5).value_or(-1));
+    const std::size_t word = line.find_first_not_of(' ');
+    if (node == machine.nodes.end() || word == line.npos || line.compare(word, 5, "high ") != 0)
+      continue;
+    node->second.watermark_bytes += number_in<std::uint64_t>(line, word + 5).value_or(0) * 4096;
+  }
+}
+
+fs::path node_dir(const fs::path& root, int id) {
+  return root / "sys/devices/system/node" / ("node" + std::to_string(id));
+}
+
+}  // namespace
+
+std::set<int> parse_id_list(const std::string& text) {
+  std::set<int> ids;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const auto first = number_in<int>(part);
+    if (!first || *first < 0) continue;
+    const std::size_t dash = part.find('-');
+    const auto last = dash == part.npos ? first : number_in<int>(part, dash + 1);
+    // A machine has at most some thousand CPUs: a wild range is a broken file.
+    if (!last || *last < *first || *last - *first > 65536) continue;
+    for (int id = *first; id <= *last; ++id) ids.insert(id);
+  }
+  return ids;
+}
+
+int Machine::node_of_cpu(int cpu) const {
+  for (const auto& [id, node] : nodes)
+    if (node.cpus.contains(cpu)) return id;
+  return -1;
+}
+
+Machine read_machine(const fs::path& root) {
+  Machine machine;
+  const std::set<int> ids = id_list_file(root / "sys/devices/system/node/online");
+  for (const int id : ids) {
+    const fs::path dir = node_dir(root, id);
+    Node node;
+    node.id = id;
+    node.cpus = id_list_file(dir / "cpulist");
+    node.access = read_access(dir);
+    read_memory(node, dir);
+    // The distance file lists the online nodes in order, without their numbers.
+    std::istringstream distances(read_text(dir / "distance").value_or(""));
+    for (const int to : ids)
+      if (int value = 0; distances >> value) node.distance[to] = value;
+    machine.nodes.emplace(id, std::move(node));
+  }
+  read_watermarks(machine, root);
+  return machine;
+}
+
+void refresh_free(Machine& machine, const fs::path& root) {
+  for (auto& [id, node] : machine.nodes) read_memory(node, node_dir(root, id));
+  read_watermarks(machine, root);
+}
+
+}  // namespace hmk

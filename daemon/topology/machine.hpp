@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//
+// The nodes of the machine as /sys/devices/system/node describes them. The root
+// is injectable: tests hand in a recorded tree.
+//
+//   Machine machine = read_machine("/");
+//   refresh_free(machine, "/");          once per interval
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace hmk {
+
+/// What HMAT says about accesses to a node from its best initiators.
+struct Access {
+  std::set<int> initiators;         ///< nodes
+  std::uint32_t latency_ns = 0;     ///< read
+  std::uint32_t bandwidth_mib = 0;  ///< MiB/s, read; 0 when not given
+};
+
+struct Node {
+  int id = -1;
+  std::set<int> cpus;
+  std::map<int, int> distance;  ///< to node -> SLIT value, 10 is local
+  std::uint64_t total_bytes = 0;
+  std::uint64_t free_bytes = 0;
+  std::uint64_t watermark_bytes = 0;  ///< the kernel keeps these free (zoneinfo, "high")
+  std::optional<Access> access;       ///< none without HMAT
+};
+
+struct Machine {
+  std::map<int, Node> nodes;
+
+  /// The node a CPU belongs to, -1 when no node has it.
+  int node_of_cpu(int cpu) const;
+};
+
+Machine read_machine(const std::filesystem::path& root);
+
+/// Read total and free memory and the watermarks of the known nodes again.
+void refresh_free(Machine& machine, const std::filesystem::path& root);
+
+/// "0-2,7" -> {0, 1, 2, 7}; the kernel's list format. What is not understood is left out.
+std::set<int> parse_id_list(const std::string& text);
+
+}  // namespace hmk

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "topology/process.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <sstream>
+#include <string_view>
+
+#include "util/file.hpp"
+
+namespace hmk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned long kExiting = 0x00000004;       // PF_EXITING of the task flags
+constexpr unsigned long kKernelThread = 0x00200000;  // PF_KTHREAD
+
+fs::path proc_dir(const fs::path& root, std::int32_t pid) {
+  return root / "proc" / std::to_string(pid);
+}
+
+/// The fields of /proc/PID/stat behind the name, which may itself hold spaces
+/// and brackets. The first one here is field 3 of proc(5).
+struct Stat {
+  std::string state;
+  unsigned long flags = 0;
+  std::uint64_t start_time = 0;  // clock ticks since boot
+  int processor = -1;
+};
+
+std::optional<Stat> read_stat(const fs::path& path) {
+  const auto text = read_text(path);
+  const std::size_t name_end = text ? text->rfind(')') : std::string::npos;
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(text->substr(name_end + 1));
+  Stat stat;
+  std::string word;
+  for (int field = 3; field <= 39 && fields >> word; ++field) {
+    if (field == 3) stat.state = word;
+    if (field == 9) std::from_chars(word.data(), word.data() + word.size(), stat.flags);
+    if (field == 22) std::from_chars(word.data(), word.data() + word.size(), stat.start_time);
+    if (field == 39) std::from_chars(word.data(), word.data() + word.size(), stat.processor);
+  }
+  return stat;
+}
+
+std::string status_field(const fs::path& path, const std::string& field) {
+  const std::string text = "\n" + read_text(path).value_or("");
+  const std::string label = "\n" + field + ":";
+  const std::size_t at = text.find(label);
+  if (at == text.npos) return "";
+  const std::size_t from = at + label.size();
+  return text.substr(from, text.find('\n', from) - from);
+}
+
+template <class T>
+bool take_number(std::string_view text, T& value) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failed == std::errc{} && end == text.data() + text.size();
+}
+
+/// One mapping: "7f00 default anon=9 dirty=9 N0=4 N2=5 kernelpagesize_kB=4"
+void add_mapping(std::string_view line, std::map<int, std::uint64_t>& resident) {
+  std::map<int, std::uint64_t> pages;
+  std::uint64_t page_kb = 4;
+  while (!line.empty()) {
+    const std::size_t space = line.find(' ');
+    const std::string_view word = line.substr(0, space);
+    line.remove_prefix(space == line.npos ? line.size() : space + 1);
+    const std::size_t equals = word.find('=');
+    if (equals == word.npos) continue;
+    const std::string_view name = word.substr(0, equals), value = word.substr(equals + 1);
+    std::uint64_t number = 0;
+    int node = -1;
+    if (!take_number(value, number)) continue;
+    if (name == "kernelpagesize_kB") page_kb = number;
+    if (name.starts_with('N') && take_number(name.substr(1), node)) pages[node] += number;
+  }
+  for (const auto& [node, count] : pages) resident[node] += count * page_kb * 1024;
+}
+
+}  // namespace
+
+Result<ProcessInfo> read_process(const fs::path& root, std::int32_t pid) {
+  const std::string who = "PID " + std::to_string(pid);
+  const auto stat = read_stat(proc_dir(root, pid) / "stat");
+  if (!stat)
+    return Error{who + " does not exist", "give the PID of a running process (see ps)", ESRCH};
+  if (stat->flags & kKernelThread)
+    return Error{who + " is a kernel thread and has no memory of its own",
+                 "give the PID of an application", EINVAL};
+  if (stat->state == "Z" || stat->state == "X" || stat->flags & kExiting)
+    return Error{who + " has ended", "give the PID of a running process", ESRCH};
+  ProcessInfo info;
+  info.comm = read_text(proc_dir(root, pid) / "comm").value_or("?");
+  info.start_time = stat->start_time;
+  if (info.comm.ends_with('\n')) info.comm.pop_back();
+  info.mems_allowed =
+      parse_id_list(status_field(proc_dir(root, pid) / "status", "Mems_allowed_list"));
+  return info;
+}
+
+int home_node(const fs::path& root, std::int32_t pid, const Machine& machine) {
+  std::map<int, int> threads_on;
+  std::error_code failed;
+  fs::directory_iterator task(proc_dir(root, pid) / "task", failed);
+  for (; !failed && task != fs::directory_iterator{}; task.increment(failed)) {
+    const auto stat = read_stat(task->path() / "stat");
+    const int node = stat ? machine.node_of_cpu(stat->processor) : -1;
+    if (node >= 0) ++threads_on[node];
+  }
+  int home = -1;
+  for (const auto& [node, count] : threads_on)
+    if (home < 0 || count > threads_on[home]) home = node;
+  return home;
+}
+
+std::optional<std::map<int, std::uint64_t>> read_resident(const fs::path& root, std::int32_t pid) {
+  const auto text = read_text(proc_dir(root, pid) / "numa_maps");
+  if (!text) return std::nullopt;
+  std::map<int, std::uint64_t> resident;
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    add_mapping(rest.substr(0, end), resident);
+    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+  }
+  return resident;
+}
+
+}  // namespace hmk

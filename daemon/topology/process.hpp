@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// What /proc says about a managed process: who it is, where it runs, where it
+// may have memory, and where its memory is.
+//
+//   Result<ProcessInfo> info = read_process("/", pid);
+//   auto resident = read_resident("/", pid);       dear: at most once per interval
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "topology/machine.hpp"
+#include "util/result.hpp"
+
+namespace hmk {
+
+struct ProcessInfo {
+  std::string comm;
+  std::uint64_t start_time = 0;  ///< with the PID, the identity of a process
+  std::set<int> mems_allowed;    ///< nodes; empty: unknown, so all
+};
+
+/// Fails with the reason when `pid` does not exist, is a kernel thread or a zombie.
+Result<ProcessInfo> read_process(const std::filesystem::path& root, std::int32_t pid);
+
+/// The node on whose CPUs most threads last ran; -1 when nothing is known.
+int home_node(const std::filesystem::path& root, std::int32_t pid, const Machine& machine);
+
+/// Resident bytes per node, exact, from numa_maps; nothing when it cannot be read.
+std::optional<std::map<int, std::uint64_t>> read_resident(const std::filesystem::path& root,
+                                                          std::int32_t pid);
+
+}  // namespace hmk

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "util/log.hpp"
+
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace hmk {
+namespace {
+
+/// "%*" in the pattern: "<3>" for an error and so on, as sd-daemon(3) defines them.
+class Priority : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&,
+              spdlog::memory_buf_t& out) override {
+    static constexpr std::array<std::string_view, 7> kPrefix{"<7>", "<7>", "<6>", "<4>",
+                                                             "<3>", "<2>", "<6>"};
+    const std::string_view prefix = kPrefix[static_cast<std::size_t>(message.level)];
+    out.append(prefix.data(), prefix.data() + prefix.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<Priority>();
+  }
+};
+
+/// JOURNAL_STREAM is "device:inode" of the journal's socket; it is inherited, so
+/// only when stderr is that very socket does the journal read our lines.
+bool stderr_is_journal() {
+  const char* const stream = std::getenv("JOURNAL_STREAM");
+  struct stat st {};
+  if (stream == nullptr || fstat(STDERR_FILENO, &st) != 0) return false;
+  return std::to_string(st.st_dev) + ":" + std::to_string(st.st_ino) == stream;
+}
+
+}  // namespace
+
+void open_log(std::string_view level) {
+  auto log =
+      std::make_shared<spdlog::logger>("hmkd", std::make_shared<spdlog::sinks::stderr_sink_st>());
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<Priority>('*');
+  formatter->set_pattern(stderr_is_journal() ? "%*%v" : "%H:%M:%S.%e %-5l %v");
+  log->set_formatter(std::move(formatter));
+  log->set_level(spdlog::level::from_str(std::string(level)));
+  spdlog::set_default_logger(std::move(log));
+}
+
+bool is_log_level(std::string_view level) {
+  return level == "error" || level == "warn" || level == "info" || level == "debug";
+}
+
+}  // namespace hmk

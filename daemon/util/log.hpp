@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+//
+// Log lines for an operator: key=value, the failing thing first, the hint last.
+// error = someone must act, warn = degraded but running, info = a state changed
+// (never once per interval), debug = each decision with its numbers.
+//
+//   spdlog::info("attached pid={} comm={}", pid, comm);
+#pragma once
+
+#include <spdlog/spdlog.h>
+
+#include <string_view>
+
+namespace hmk {
+
+/// To stderr. Under systemd (JOURNAL_STREAM names stderr) the journal stamps
+/// the time itself and reads the priority from a "<N>" prefix.
+void open_log(std::string_view level);
+
+/// True for the names `log_level:` takes.
+bool is_log_level(std::string_view level);
+
+}  // namespace hmk

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "verbs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "app.hpp"
+#include "report.hpp"
+#include "util/log.hpp"
+#include "util/suggest.hpp"
+
+namespace hmk {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kMaxPid = 4'194'304;
+
+/// A whole number of `args`; `fallback` when it is not given.
+Result<std::int64_t> number_arg(const json& args, const char* name, std::int64_t fallback,
+                                std::int64_t low, std::int64_t high) {
+  const auto found = args.find(name);
+  if (found == args.end()) return fallback;
+  if (!found->is_number_integer() || *found < low || *found > high)
+    return Error{std::string(name) + " is no number of " + std::to_string(low) + " .. " +
+                     std::to_string(high),
+                 "see 'hmkctl --help'"};
+  return found->get<std::int64_t>();
+}
+
+Result<std::string> text_arg(const json& args, const char* name) {
+  const auto found = args.find(name);
+  if (found == args.end() || !found->is_string())
+    return Error{std::string(name) + " is missing or no text", "see 'hmkctl --help'"};
+  return found->get<std::string>();
+}
+
+/// The target that args.pid names; all targets when it names none.
+Result<std::vector<Target*>> targets_arg(App& app, const json& args) {
+  const auto pid = number_arg(args, "pid", 0, 1, kMaxPid);
+  if (!pid) return pid.error();
+  if (*pid == 0) return app.targets();
+  Target* const target = app.find(static_cast<std::int32_t>(*pid));
+  if (target == nullptr)
+    return Error{"PID " + std::to_string(*pid) + " is not managed",
+                 "attach it with 'hmkctl attach " + std::to_string(*pid) + "'"};
+  return std::vector<Target*>{target};
+}
+
+json failed(const Error& error) {
+  return refusal("failed", error);
+}
+json misused(const Error& error) {
+  return refusal("usage", error);
+}
+
+json verb_status(App& app, const Request& /*request*/) {
+  return answer(report_status(app));
+}
+json verb_stats(App& app, const Request& /*request*/) {
+  return answer(report_stats(app));
+}
+json verb_version(App& app, const Request& /*request*/) {
+  return answer(report_version(app));
+}
+
+json verb_tiers(App& app, const Request& request) {
+  const auto targets = targets_arg(app, request.args);
+  if (!targets) return failed(targets.error());
+  return answer(report_tiers(app, request.args.contains("pid") ? targets->front() : nullptr));
+}
+
+json verb_regions(App& app, const Request& request) {
+  const auto limit =
+      number_arg(request.args, "limit", 20, 0, std::numeric_limits<std::int32_t>::max());
+  if (!limit) return misused(limit.error());
+  const auto targets = targets_arg(app, request.args);
+  if (!targets) return failed(targets.error());
+  return answer(report_regions(*targets, static_cast<std::size_t>(*limit)));
+}
+
+json verb_set(App& app, const Request& request) {
+  const auto key = text_arg(request.args, "key");
+  if (!key) return misused(key.error());
+  const auto value = text_arg(request.args, "value");
+  if (!value) return misused(value.error());
+  const auto change = app.set(*key, *value);
+  // An errno means that the module refused; everything else is what was typed.
+  if (!change) return change.error().err != 0 ? failed(change.error()) : misused(change.error());
+  return answer(
+      {{"changed", {{"key", *key}, {"old", change->old_value}, {"value", change->new_value}}}});
+}
+
+json with_pid(App& app, const Request& request, Result<void> (App::*act)(std::int32_t)) {
+  const auto pid = number_arg(request.args, "pid", 0, 1, kMaxPid);
+  if (!pid || *pid == 0) return misused(pid ? Error{"no PID given", ""} : pid.error());
+  const auto number = static_cast<std::int32_t>(*pid);
+  const Target* const before = app.find(number);
+  std::string comm = before != nullptr ? before->process().comm : "";
+  if (const Result<void> done = (app.*act)(number); !done) return failed(done.error());
+  if (const Target* const now = app.find(number)) comm = now->process().comm;
+  return answer({{"target", {{"pid", number}, {"comm", comm}}}});
+}
+
+json verb_attach(App& app, const Request& request) {
+  return with_pid(app, request, &App::attach);
+}
+json verb_detach(App& app, const Request& request) {
+  return with_pid(app, request, &App::detach);
+}
+
+struct Verb {
+  std::string_view name;
+  bool changes;
+  json (*run)(App&, const Request&);
+};
+
+constexpr std::array kVerbs{
+    Verb{"status", false, verb_status},   Verb{"tiers", false, verb_tiers},
+    Verb{"regions", false, verb_regions}, Verb{"stats", false, verb_stats},
+    Verb{"version", false, verb_version}, Verb{"set", true, verb_set},
+    Verb{"attach", true, verb_attach},    Verb{"detach", true, verb_detach},
+};
+
+json find_and_run(App& app, const Request& request) {
+  const auto* const verb = std::ranges::find(kVerbs, request.verb, &Verb::name);
+  if (verb == kVerbs.end()) {
+    std::vector<std::string_view> names;
+    for (const Verb& known : kVerbs) names.push_back(known.name);
+    return misused({"unknown verb '" + request.verb + "'", did_you_mean(request.verb, names)});
+  }
+  if (verb->changes && !request.may_change)
+    return failed({"'" + request.verb + "' changes hmkd and this user may not",
+                   "run it as root or join the group of the socket"});
+  return verb->run(app, request);
+}
+
+}  // namespace
+
+json run_verb(App& app, const Request& request) {
+  try {
+    return find_and_run(app, request);
+  } catch (const std::exception& e) {
+    // A fault of ours, not of the client; the loop must go on.
+    spdlog::error("verb failed verb={} reason=\"{}\"", request.verb, e.what());
+    return failed({"hmkd failed inside: " + std::string(e.what()), "report it as a bug"});
+  }
+}
+
+}  // namespace hmk

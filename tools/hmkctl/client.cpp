@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "client.hpp"
+
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "util/fd.hpp"
+
+namespace hmkctl {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kLongestAnswer = 256u << 20;  // a broken peer must not fill our memory
+
+Reply unreachable(const std::string& path, const std::string& why, const std::string& remedy) {
+  return {kUnreachable, "hmkd not reachable at " + path + ": " + why + "; " + remedy, {}};
+}
+
+Reply explain_connect(const std::string& path, int err) {
+  if (err == EACCES || err == EPERM)
+    return unreachable(path, "this user may not open the socket",
+                       "run as root or join the group hmk");
+  return unreachable(path, std::strerror(err),
+                     "start it with 'systemctl start hmkd' or name its socket with --socket");
+}
+
+/// 0 or the errno.
+int connect_to(const hmk::Fd& fd, const std::string& path) {
+  sockaddr_un address{};
+  if (path.size() >= sizeof(address.sun_path)) return ENAMETOOLONG;
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, path.size());
+  const timeval limit{10, 0};
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0
+             ? 0
+             : errno;
+}
+
+bool send_all(const hmk::Fd& fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t sent = ::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+/// Up to the newline; what came so far when the peer stops early.
+std::string receive_line(const hmk::Fd& fd) {
+  std::string line;
+  std::array<char, 65536> part{};
+  while (line.size() < kLongestAnswer) {
+    const ssize_t got = ::recv(fd.get(), part.data(), part.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    line.append(part.data(), static_cast<std::size_t>(got));
+    if (line.back() == '\n') break;
+  }
+  return line;
+}
+
+std::string text_of(const json& error, const char* member) {
+  const auto found = error.find(member);
+  return found != error.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+Reply read_reply(const std::string& path, const std::string& line) {
+  const json reply = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!reply.is_object() || !reply.contains("ok"))
+    return unreachable(path, "it does not answer in hmkd's protocol",
+                       "check that hmkd runs there and is not stuck (journalctl -u hmkd)");
+  if (reply["ok"] == true) return {kOk, "", reply.value("data", json::object())};
+  const json error = reply.value("error", json::object());
+  const std::string remedy = text_of(error, "remedy");
+  return {text_of(error, "kind") == "usage" ? kUsage : kFailed,
+          text_of(error, "what") + (remedy.empty() ? "" : "; " + remedy),
+          {}};
+}
+
+}  // namespace
+
+Reply ask(const std::string& path, const std::string& verb, const json& args) {
+  const hmk::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (const int err = fd ? connect_to(fd, path) : errno) return explain_connect(path, err);
+  json request{{"verb", verb}};
+  if (!args.empty()) request["args"] = args;
+  // Even when sending fails hmkd may have answered why ("too many clients").
+  send_all(fd, request.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+  return read_reply(path, receive_line(fd));
+}
+
+}  // namespace hmkctl

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// hmkctl: show and tune a running hmkd. Exit codes: 0 ok, 1 failed, 2 usage,
+// 3 hmkd not reachable.
+#include <array>
+#include <cstdio>
+#include <span>
+#include <vector>
+
+#include "util/suggest.hpp"
+#include "verb.hpp"
+
+namespace {
+
+using hmkctl::Context;
+using hmkctl::Run;
+
+struct Verb {
+  std::string_view name;
+  const char* help;
+  hmkctl::MakeVerb make;
+};
+
+constexpr std::array kVerbs{
+    Verb{"status", "managed processes, their tiers, the last interval (default)",
+         hmkctl::make_status},
+    Verb{"tiers", "the tiers, fastest first, and where their order comes from", hmkctl::make_tiers},
+    Verb{"regions", "regions of a process, hottest first", hmkctl::make_regions},
+    Verb{"top", "live view, refreshed every interval", hmkctl::make_top},
+    Verb{"stats", "counters since the process was attached", hmkctl::make_stats},
+    Verb{"set", "change a parameter of the running hmkd", hmkctl::make_set},
+    Verb{"attach", "manage one more process", hmkctl::make_attach},
+    Verb{"detach", "leave a process alone", hmkctl::make_detach},
+    Verb{"version", "versions of hmkctl, hmkd and the module", hmkctl::make_version},
+};
+
+std::vector<std::string_view> verb_names() {
+  std::vector<std::string_view> names;
+  for (const Verb& verb : kVerbs) names.push_back(verb.name);
+  return names;
+}
+
+int usage_error(const std::string& problem, const std::string& remedy) {
+  std::fprintf(stderr, "hmkctl: %s; %s\n", problem.c_str(), remedy.c_str());
+  return hmkctl::kUsage;
+}
+
+/// The first word that is neither an option nor a known verb, with what was meant.
+int explain(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !app.remaining().empty()) {
+    const std::string word = app.remaining().front();
+    const std::string suggestion = hmk::did_you_mean(word, verb_names());
+    const bool is_verb_place = app.get_subcommands().empty() && !word.starts_with('-');
+    return usage_error((is_verb_place ? "unknown verb '" : "unexpected '") + word + "'",
+                       is_verb_place && !suggestion.empty() ? suggestion : "see 'hmkctl --help'");
+  }
+  return usage_error(error.what(), "see 'hmkctl --help'");
+}
+
+int run(int argc, char** argv) {
+  Context context;
+  CLI::App app{"Show and tune a running hmkd.", "hmkctl"};
+  app.add_option("--socket", context.socket, "control socket of hmkd")->capture_default_str();
+  app.add_flag("--json", context.as_json, "print JSON");
+  app.set_version_flag("--version", HMK_VERSION);
+  app.require_subcommand(0, 1);
+  app.footer("Exit codes: 0 ok, 1 failed, 2 usage, 3 hmkd not reachable.");
+
+  Run chosen;
+  CLI::App unused;
+  for (const Verb& verb : kVerbs) {
+    CLI::App* const sub = app.add_subcommand(std::string(verb.name), verb.help);
+    sub->fallthrough();  // --json and --socket may follow the verb
+    sub->final_callback([&chosen, make = verb.make(*sub)] { chosen = make; });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    return explain(app, e);
+  }
+  if (!chosen) chosen = hmkctl::make_status(unused);
+  return chosen(context);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "hmkctl: %s\n", e.what());
+    return hmkctl::kFailed;
+  }
+}

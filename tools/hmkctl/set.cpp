@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#include "verb.hpp"
+
+namespace hmkctl {
+
+Run make_set(CLI::App& verb) {
+  struct Options {
+    std::string key, value;
+  };
+  auto options = std::make_shared<Options>();
+  verb.add_option("key", options->key, "a key of hmkd.yaml")->required();
+  verb.add_option("value", options->value, "its value, with unit")->required();
+  return [options](const Context& context) {
+    static const std::vector<Table> kTables{
+        {"changed", {{"key", "KEY"}, {"old", "WAS"}, {"value", "NOW"}}}};
+    return show(context, "set", {{"key", options->key}, {"value", options->value}}, kTables);
+  };
+}
+
+}  // namespace hmkctl

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "verb.hpp"
+
+namespace hmkctl {
+
+Run make_stats(CLI::App& /*verb*/) {
+  return [](const Context& context) {
+    static const Table kRefused{"refused_bytes",
+                                {{"pinned", "refused: pinned", Unit::bytes},
+                                 {"shared", "refused: shared", Unit::bytes},
+                                 {"busy", "refused: busy", Unit::bytes},
+                                 {"no_room", "refused: no room", Unit::bytes},
+                                 {"kind", "refused: kind", Unit::bytes},
+                                 {"gone", "refused: gone", Unit::bytes},
+                                 {"failed", "refused: whole range", Unit::bytes}},
+                                Layout::fields};
+    static const Table kPairs{"pairs",
+                              {{"from_tier", "FROM"},
+                               {"to_tier", "TO"},
+                               {"moved_bytes", "MOVED", Unit::bytes},
+                               {"ranges", "RANGES"}},
+                              Layout::rows,
+                              {},
+                              "nothing moved"};
+    static const std::vector<Table> kTables{{"targets",
+                                             {{"pid", "pid"},
+                                              {"comm", "comm"},
+                                              {"mode", "mode"},
+                                              {"intervals", "intervals"},
+                                              {"wall_ns", "wall time", Unit::ns},
+                                              {"profile_ns", "profiling time", Unit::ns},
+                                              {"profiling_percent", "profiling", Unit::percent},
+                                              {"budget_percent", "budget", Unit::percent},
+                                              {"late_intervals", "late intervals"},
+                                              {"degraded_intervals", "degraded intervals"},
+                                              {"state_bytes", "module memory", Unit::bytes},
+                                              {"planned_promote_bytes", "planned up", Unit::bytes},
+                                              {"planned_demote_bytes", "planned down", Unit::bytes},
+                                              {"promoted_bytes", "promoted", Unit::bytes},
+                                              {"demoted_bytes", "demoted", Unit::bytes},
+                                              {"plans_skipped", "plans skipped, still moving"},
+                                              {"backed_off_ranges", "ranges backed off"},
+                                              {"pages_clean", "pages pre-copied, clean"},
+                                              {"pages_recopied", "pages copied again"},
+                                              {"pages_sync", "pages copied while unmapped"},
+                                              {"chunks", "chunks"},
+                                              {"chunks_switched", "chunks switched to sync"},
+                                              {"copy_ns", "copy time", Unit::ns},
+                                              {"commit_ns", "commit time", Unit::ns},
+                                              {"commit_max_ns", "longest commit", Unit::ns}},
+                                             Layout::fields,
+                                             {kRefused, kPairs}}};
+    return show(context, "stats", {}, kTables);
+  };
+}
+
+}  // namespace hmkctl

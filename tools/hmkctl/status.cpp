@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "verb.hpp"
+
+namespace hmkctl {
+
+const std::vector<Table>& status_tables() {
+  static const Table kTiers{"tiers",
+                            {{"tier", "TIER"},
+                             {"node", "NODE"},
+                             {"latency_ns", "LATENCY", Unit::ns},
+                             {"resident_bytes", "RESIDENT", Unit::bytes},
+                             {"hot_share_percent", "HOT SHARE", Unit::percent},
+                             {"free_bytes", "FREE", Unit::bytes},
+                             {"total_bytes", "TOTAL", Unit::bytes}}};
+  static const std::vector<Table> kTables{
+      {"daemon",
+       {{"mode", ""}, {"interval_ns", "", Unit::ns}, {"version", ""}, {"socket", ""}},
+       Layout::fields},
+      {"targets",
+       {{"pid", "PID"},
+        {"comm", "COMM"},
+        {"mode", "MODE"},
+        {"home_node", ""},
+        {"last_interval/seq", "INTERVAL"},
+        {"last_interval/regions", "REGIONS"},
+        {"last_interval/samples", "SAMPLES"},
+        {"last_interval/profiling_percent", "PROFILING", Unit::percent},
+        {"last_interval/budget_percent", "BUDGET", Unit::percent},
+        {"last_interval/planned_promote_bytes", "PLANNED UP", Unit::bytes},
+        {"last_interval/planned_demote_bytes", "PLANNED DOWN", Unit::bytes},
+        {"last_interval/promoted_bytes", "PROMOTED", Unit::bytes},
+        {"last_interval/demoted_bytes", "DEMOTED", Unit::bytes},
+        {"last_interval/degraded", ""},
+        {"last_interval/truncated", ""},
+        {"last_interval/late", ""}},
+       Layout::rows,
+       {kTiers},
+       "none; attach one with 'hmkctl attach PID'"}};
+  return kTables;
+}
+
+Run make_status(CLI::App& /*verb*/) {
+  return [](const Context& context) { return show(context, "status", {}, status_tables()); };
+}
+
+}  // namespace hmkctl

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// A verb of hmkctl: its options, and what it does once they are parsed. One file
+// per verb; main.cpp holds the table of them all.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "client.hpp"
+#include "table.hpp"
+
+namespace hmkctl {
+
+/// What every verb is run with.
+struct Context {
+  std::string socket = "/run/hmk/control.sock";
+  bool as_json = false;
+};
+
+using Run = std::function<int(const Context&)>;
+
+/// Declares the verb's own options and returns what runs it.
+using MakeVerb = Run (*)(CLI::App& verb);
+
+Run make_status(CLI::App& verb);
+Run make_tiers(CLI::App& verb);
+Run make_regions(CLI::App& verb);
+Run make_top(CLI::App& verb);
+Run make_stats(CLI::App& verb);
+Run make_set(CLI::App& verb);
+Run make_attach(CLI::App& verb);
+Run make_detach(CLI::App& verb);
+Run make_version(CLI::App& verb);
+
+/// One line to stderr; returns the exit code.
+int fail(const Reply& reply);
+
+/// Ask, then print by description or fail: what most verbs are.
+int show(const Context& context, const std::string& verb, const nlohmann::json& args,
+         const std::vector<Table>& tables);
+
+/// The description of `status`, shared with `top`.
+const std::vector<Table>& status_tables();
+/// The description of `regions`, shared with `top`.
+const std::vector<Table>& region_tables();
+
+}  // namespace hmkctl
