@@ -14,6 +14,7 @@
 #include "session.h"
 
 #define TAIL_PARTS	16u	/* the last round ends 1/16 before the interval (HK-11) */
+#define AIM_PERCENT	75u	/* of the budget: what one noisy interval may exceed */
 #define SLACK_NS	(50 * NSEC_PER_USEC)
 
 /* Sleep until a time of the monotonic clock. Return: false when told to stop. */
@@ -85,7 +86,7 @@ static int spread_quota(struct hmk_profile *p)
 {
 	u32 nr = max(p->now.nr, 1u), quota, i, total = 0;
 
-	p->num_ps = hmk_budget_num_ps(p->params.interval_ns, p->params.budget_bp,
+	p->num_ps = hmk_budget_num_ps(p->params.interval_ns, p->params.budget_bp * AIM_PERCENT / 100,
 				      p->scan_cost_ns, p->params.num_scans + 1, p->fixed_ns);
 	if (p->params.switches & HMK_SWITCH_NO_BUDGET)
 		p->num_ps = nr * HMK_CORE_MAX_QUOTA;

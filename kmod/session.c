@@ -229,11 +229,13 @@ __poll_t hmk_session_poll(struct hmk_session *s, struct file *file, poll_table *
 long hmk_session_stats(struct hmk_session *s, void __user *arg)
 {
 	struct hmk_stats *stats = kzalloc(sizeof(*stats), GFP_KERNEL);
+	u32 size;
 	long err;
 
 	if (!stats)
 		return -ENOMEM;
 	err = hmk_copy_in(stats, sizeof(*stats), arg, 16);
+	size = stats->size;
 	if (!err && stats->reserved)
 		err = -EINVAL;
 	mutex_lock(&s->lock);
@@ -243,6 +245,7 @@ long hmk_session_stats(struct hmk_session *s, void __user *arg)
 		spin_lock(&s->stats_lock);
 		*stats = s->stats;
 		spin_unlock(&s->stats_lock);
+		stats->size = size;
 		stats->table_bytes = hmk_table_bytes(s);
 	}
 	mutex_unlock(&s->lock);

@@ -1,0 +1,32 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# timeout: 150
+"""Huge pages, shared memory, migrate_vma, synchronous copies, small chunks, and a module that could
+not look up a single unexported symbol: no write is lost, and each case takes the path it names."""
+import json
+import sys
+
+sys.path.insert(0, sys.path[0] + "/..")
+import lib  # noqa: E402
+
+OWN, VMA = 1 << 3, 1 << 5  # HMK_FEAT_MOVE_OWN, HMK_FEAT_MOVE_VMA
+CASES = [
+    ("huge pages", ["--pages", "thp"], OWN, {}),
+    ("shared memory", ["--pages", "shmem"], OWN, {}),
+    ("never ahead", ["--sync"], OWN, {}),
+    ("chunks of 64 pages", ["--chunk", "64"], OWN, {}),
+    ("migrate_vma", ["--force-vma"], VMA, {}),
+    ("migrate_vma on huge pages", ["--pages", "thp", "--force-vma"], VMA, {}),
+    ("exported symbols only", [], VMA, {"symbols": 0}),
+]
+
+for name, arguments, path, parameters in CASES:
+    lib.load_module(**parameters)
+    done = lib.run(lib.build("tests/programs/hmk-integrity"), "--size", "16MiB", "--for", "5s", *arguments)
+    print(name, done.stdout)
+    seen = json.loads(done.stdout.splitlines()[-1])
+    lib.check(seen["corrupt"] == 0, f"{name}: no page is corrupt")
+    lib.check(seen["paths"] & (OWN | VMA) == path, f"{name}: the path is {seen['paths']:#x}")
+    lib.check(seen["clean"] + seen["recopied"] + seen["sync"] >= 5000, f"{name}: pages were moved")
+    lib.check("sync" not in arguments[-1:] or not seen["clean"], f"{name}: nothing was copied ahead")
+    lib.unload_module()
