@@ -64,17 +64,21 @@ class Guest:
 
     def __enter__(self) -> "Guest":
         why = ""
-        for attempt in range(1, BOOT_TRIES + 1):
-            try:
-                with step(f"booting {self.kernel.release}"):
-                    self._boot()
-                return self
-            except (GuestLost, TimeoutError) as lost:
-                why = str(lost) or "not ready in time"
-                self._kill()
-                say(f"guest lost before it was ready, try {attempt} of {BOOT_TRIES}: {why}")
-        self.__exit__()
-        raise LabError(f"kernel {self.kernel.release}: the guest was lost {BOOT_TRIES} times during boot: {why}")
+        try:
+            for attempt in range(1, BOOT_TRIES + 1):
+                try:
+                    with step(f"booting {self.kernel.release}"):
+                        self._boot()
+                    return self
+                except (GuestLost, TimeoutError) as lost:
+                    why = str(lost) or "not ready in time"
+                    self._kill()
+                    say(f"guest lost before it was ready, try {attempt} of {BOOT_TRIES}: {why}")
+            raise LabError(f"kernel {self.kernel.release}: the guest was lost {BOOT_TRIES} times during boot: {why}")
+        except BaseException:
+            self._kill()
+            shutil.rmtree(self._own, ignore_errors=True)
+            raise
 
     def __exit__(self, *_exc) -> None:
         try:

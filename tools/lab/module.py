@@ -11,7 +11,7 @@ from typing import Iterable, List, Set
 from . import cache, unstable
 from .errors import LabError
 from .kernels import Kernel, kernel
-from .progress import step
+from .progress import say, step
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("Kbuild", "kmod", "include", "uapi")
@@ -73,6 +73,9 @@ def make(target: Kernel, folder: Path, flags: List[str]) -> None:
     done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=dict(os.environ, LC_ALL="C"))
     (folder / "build.log").write_text(done.stdout, encoding="utf-8")
+    warnings = done.stdout.count("warning: ")
+    if warnings:
+        say(f"hmk.ko for {target.release}: {warnings} compiler warnings, see {folder}/build.log")
     if done.returncode:
         lines = done.stdout.splitlines()
         found = [line for line in lines if "error" in line.lower() or "undefined" in line] or lines[-1:] or ["?"]

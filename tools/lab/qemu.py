@@ -13,7 +13,8 @@ CMDLINE = ("console=ttyS0 quiet panic=-1 oops=panic numa_balancing=disable mitig
 def command(machine: Machine, image: Path, initrd: Path, share: Path, socket: Path, console: Path,
             extra_cmdline: str = "", plugin: Optional[str] = None) -> List[str]:
     """All arguments, the program first."""
-    args = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-nodefaults", "-display", "none", "-no-reboot",
+    # However the caller ends, no guest outlives it.
+    args = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-nodefaults", "-display", "none", "-no-reboot",
             "-machine", "q35,hmat=on", "-m", f"{machine.memory}B",
             "-kernel", str(image), "-initrd", str(initrd), "-append", f"{CMDLINE} {extra_cmdline}".strip(),
             "-serial", f"file:{_comma(console)}",

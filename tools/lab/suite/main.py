@@ -86,7 +86,7 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        sys.exit(130)
+        os._exit(130)  # not waiting for guests under way: they end with us
     except LabError as problem:
         print(f"tools/test: {problem}", file=sys.stderr)
         sys.exit(problem.exit_code)

@@ -39,7 +39,7 @@ def names(folder: Path) -> List[str]:
 
 def run(folder: Path, chosen: Optional[List[str]]) -> Iterator[Result]:
     """Run all tests, or those `chosen` by name, two at a time."""
-    junit = folder / "results.xml"
+    junit = (folder / "results.xml").resolve()  # ctest works in its own folder
     junit.unlink(missing_ok=True)
     command = ["ctest", "--test-dir", str(folder), "-j2", "--timeout", "120", "--output-junit", str(junit)]
     if chosen is not None:
@@ -56,12 +56,13 @@ def run(folder: Path, chosen: Optional[List[str]]) -> Iterator[Result]:
 def _result(test: ElementTree.Element) -> Result:
     name, seconds = f"ctest/{test.get('name')}", float(test.get("time") or 0)
     status = test.get("status")
-    skipped = test.find("skipped")
     output = (test.findtext("system-out") or "").splitlines()
     if status == "run" and test.find("failure") is None:
         return Result(name, PASSED, seconds)
-    if status in ("notrun", "disabled") and skipped is not None and "Unable to find" not in (skipped.get("message") or ""):
-        return Result(name, SKIPPED, seconds, skipped.get("message") or status)
+    skipped = test.find("skipped")
+    if status == "disabled" or (skipped is not None and "SKIP" in (skipped.get("message") or "")):
+        said = [line for line in output if line.strip()]
+        return Result(name, SKIPPED, seconds, said[-1].strip() if said else status)
     failure = test.find("failure")
     reason = (failure.get("message") if failure is not None else "") or status or "no status"
     return Result(name, FAILED, seconds, reason, tuple(output[-LAST_LINES:]))
