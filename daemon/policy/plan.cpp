@@ -160,13 +160,14 @@ class Planner {
     left_ -= bytes;
     plan_.promoted += bytes;
     plan_.cut += length < region.length();
+    const auto serves = static_cast<std::uint32_t>(plan_.promotions.size());
     plan_.promotions.push_back(
-        move_of(region, length, bytes, from, to, gathers ? Reason::kGather : Reason::kHot));
+        move_of(region, length, bytes, from, to, gathers ? Reason::kGather : Reason::kHot, serves));
     for (const RoomMade::Victim& victim : made.victims) {
       plan_.demoted += victim.arrives;
-      plan_.demotions.push_back(move_of(histogram_[victim.id], victim.length, victim.arrives, to,
-                                        victim.to_tier,
-                                        victim.exchange ? Reason::kExchange : Reason::kMadeRoom));
+      plan_.demotions.push_back(
+          move_of(histogram_[victim.id], victim.length, victim.arrives, to, victim.to_tier,
+                  victim.exchange ? Reason::kExchange : Reason::kMadeRoom, serves));
     }
     return Outcome::kTaken;
   }
@@ -176,7 +177,7 @@ class Planner {
   }
 
   Move move_of(const Entry& region, Bytes length, Bytes bytes, std::uint32_t from, std::uint32_t to,
-               Reason reason) const {
+               Reason reason, std::uint32_t serves) const {
     return {.process = region.process,
             .generation = region.generation,
             .start = region.start,
@@ -185,7 +186,8 @@ class Planner {
             .from = histogram_.node(from),
             .to = histogram_.node(to),
             .reason = reason,
-            .whi_q16 = region.whi_q16};
+            .whi_q16 = region.whi_q16,
+            .serves = serves};
   }
 
   const Histogram& histogram_;

@@ -73,7 +73,8 @@ struct Move {
   NodeId from = kNoNode;  // where most of it is
   NodeId to = kNoNode;
   Reason reason = Reason::kHot;
-  HotnessQ16 whi_q16 = 0;  // of the region, for the log and for `hmkctl why`
+  HotnessQ16 whi_q16 = 0;    // of the region, for the log and for `hmkctl why`
+  std::uint32_t serves = 0;  // index in Plan::promotions: itself, or what a victim makes room for
 
   bool operator==(const Move&) const = default;
 };

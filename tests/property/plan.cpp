@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+//
+// The promises of policy/plan.hpp, for machines and workloads nobody thought of.
+#include "policy/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "policy/demote.hpp"
+#include "policy/rank.hpp"
+#include "support/policy.hpp"
+
+using namespace hmk::policy;
+using namespace hmk::test;
+
+namespace {
+
+constexpr std::uint64_t kRounds = 3000;
+
+struct Machine {
+  std::vector<TierView> tiers;
+  PolicyParams params;
+  std::map<ProcessId, std::vector<RegionView>> regions;
+
+  std::vector<NodeId> nodes() const {
+    std::vector<NodeId> all;
+    for (const TierView& t : tiers) all.push_back(t.node);
+    return all;
+  }
+  std::size_t tier_of(NodeId node) const {
+    const auto at = std::ranges::find(tiers, node, &TierView::node);
+    return static_cast<std::size_t>(at - tiers.begin());
+  }
+  const RegionView& at(const Move& move) const {
+    for (const RegionView& r : regions.at(move.process))
+      if (r.start == move.start) return r;
+    throw std::logic_error("no such region");
+  }
+};
+
+Machine random_machine(Random& random) {
+  Machine m;
+  const std::uint64_t tiers = 1 + random.below(5);
+  for (std::uint64_t t = 0; t < tiers; ++t)
+    m.tiers.push_back({.node = static_cast<NodeId>((t * 3 + 1) % 16),
+                       .total = 1024 * kMiB,
+                       .free = random.one_in(2) ? 0 : random.below(64 * kMiB) & ~(kPage - 1),
+                       .reserve = random.one_in(2) ? 0 : random.below(32 * kMiB) & ~(kPage - 1)});
+  m.params.num_scans = 1 + random.below32(4);
+  m.params.buckets = 1 + random.below32(80);
+  m.params.gain_margin = random.below32(4);
+  m.params.promote_limit = random.below(128 * kMiB);
+  for (ProcessId process = 0; process < 1 + random.below(3); ++process) {
+    std::uint64_t page = 0;
+    for (std::uint64_t n = random.below(60); n; --n) {
+      page += random.one_in(3) ? random.below(1000) : 0;
+      const std::uint64_t pages = 1 + random.below(random.one_in(8) ? 8192 : 512);
+      RegionView r;
+      r.start = page * kPage;
+      r.length = pages * kPage;
+      r.resident = random.one_in(2) ? r.length : random.below(pages + 1) * kPage;
+      r.away = random.one_in(2) ? 0 : random.below(r.resident / kPage + 1) * kPage;
+      const HotnessQ16 top = m.params.num_scans << 16;
+      r.hi_q16 = random.below32(top + 1);
+      r.whi_q16 = random.one_in(4) ? 0 : random.one_in(4) ? top : random.below32(top + 1);
+      r.generation = random.below32(3);
+      r.node = random.one_in(20) ? kNoNode : m.tiers[random.below(tiers)].node;
+      r.leaf_shift = random.one_in(4) ? 21 : 12;
+      r.movable = !random.one_in(10);
+      r.demote_only = random.one_in(10);
+      m.regions[process].push_back(r);
+      page += pages;
+    }
+  }
+  return m;
+}
+
+Plan plan_of(const Machine& m) {
+  Ranking ranking({.buckets = m.params.buckets, .num_scans = m.params.num_scans}, m.nodes());
+  for (const auto& [process, regions] : m.regions) ranking.update(process, regions);
+  return make_plan(ranking.histogram(), m.tiers, m.params);
+}
+
+template <typename Check>
+void for_each_machine(Check&& check) {
+  std::size_t promotions = 0, demotions = 0;
+  for (std::uint64_t seed = 0; seed < kRounds; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Machine m = random_machine(random);
+    const Plan plan = plan_of(m);
+    promotions += plan.promotions.size();
+    demotions += plan.demotions.size();
+    check(m, plan);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  EXPECT_GT(promotions, kRounds);  // or the rounds show nothing
+  EXPECT_GT(demotions, kRounds / 2);
+}
+
+TEST(PlanProperties, PromotesAtMostTheLimit) {
+  for_each_machine([](const Machine& m, const Plan& plan) {
+    Bytes promoted = 0, demoted = 0;
+    for (const Move& move : plan.promotions) promoted += move.bytes;
+    for (const Move& move : plan.demotions) demoted += move.bytes;
+    ASSERT_EQ(promoted, plan.promoted);
+    ASSERT_EQ(demoted, plan.demoted);
+    ASSERT_LE(promoted, m.params.promote_limit);
+  });
+}
+
+TEST(PlanProperties, HasNoRegionTwice) {
+  for_each_machine([](const Machine&, const Plan& plan) {
+    std::set<std::pair<ProcessId, std::uint64_t>> seen;
+    for (const auto* moves : {&plan.promotions, &plan.demotions})
+      for (const Move& move : *moves) ASSERT_TRUE(seen.insert({move.process, move.start}).second);
+  });
+}
+
+TEST(PlanProperties, MovesOnlyWhatMayMoveAndWhereItShould) {
+  for_each_machine([](const Machine& m, const Plan& plan) {
+    for (const Move& move : plan.promotions) {
+      const RegionView& r = m.at(move);
+      ASSERT_TRUE(r.movable && !r.demote_only && r.whi_q16 > 0 && r.resident > 0);
+      ASSERT_EQ(move.from, r.node);
+      if (move.reason == Reason::kGather) {
+        ASSERT_EQ(m.tier_of(move.to), 0u);
+        ASSERT_EQ(move.from, move.to);
+        ASSERT_GT(r.away, 0u);
+        ASSERT_LE(move.bytes, r.away);
+      } else {
+        ASSERT_EQ(move.reason, Reason::kHot);
+        ASSERT_LT(m.tier_of(move.to), m.tier_of(move.from));
+      }
+    }
+    for (const Move& move : plan.demotions) {
+      ASSERT_TRUE(m.at(move).movable);
+      ASSERT_EQ(move.from, m.at(move).node);
+      ASSERT_GT(m.tier_of(move.to), m.tier_of(move.from));
+    }
+  });
+}
+
+TEST(PlanProperties, CutsWithinTheRegionAtPagesAndLeaves) {
+  for_each_machine([](const Machine& m, const Plan& plan) {
+    for (const auto* moves : {&plan.promotions, &plan.demotions}) {
+      for (const Move& move : *moves) {
+        const RegionView& r = m.at(move);
+        ASSERT_GT(move.length, 0u);
+        ASSERT_GT(move.bytes, 0u);
+        ASSERT_LE(move.length, r.length);
+        ASSERT_LE(move.bytes, std::min(move.length, r.resident));
+        ASSERT_EQ(move.generation, r.generation);
+        ASSERT_EQ(move.whi_q16, r.whi_q16);
+        if (move.length < r.length) {
+          ASSERT_EQ((move.start + move.length) % (1ull << r.leaf_shift), 0u);
+        }
+      }
+    }
+  });
+}
+
+TEST(PlanProperties, EachVictimIsColderByTheMarginThanWhatReplacesIt) {
+  for_each_machine([](const Machine& m, const Plan& plan) {
+    const Histogram shape({.buckets = m.params.buckets, .num_scans = m.params.num_scans},
+                          m.nodes());
+    for (std::uint32_t i = 0; i < plan.promotions.size(); ++i)
+      ASSERT_EQ(plan.promotions[i].serves, i);
+    for (const Move& victim : plan.demotions) {
+      ASSERT_LT(victim.serves, plan.promotions.size());
+      const Move& rise = plan.promotions[victim.serves];
+      ASSERT_EQ(rise.to, victim.from);
+      ASSERT_GT(rise.whi_q16, victim.whi_q16);
+      ASSERT_GE(rise.whi_q16,
+                victim.whi_q16 + std::uint64_t{shape.width_q16()} * m.params.gain_margin);
+    }
+  });
+}
+
+TEST(PlanProperties, SwapsNoMoreIntoATierThanLeavesIt) {
+  for_each_machine([](const Machine& m, const Plan& plan) {
+    std::map<std::uint32_t, Bytes> swapped;
+    for (const Move& victim : plan.demotions) {
+      if (victim.reason != Reason::kExchange) continue;
+      ASSERT_EQ(victim.to, plan.promotions[victim.serves].from);
+      swapped[victim.serves] += victim.bytes;
+    }
+    for (const auto& [serves, bytes] : swapped) {
+      const Move& rise = plan.promotions[serves];
+      const RegionView& r = m.at(rise);
+      ASSERT_LE(bytes, at_least_in_cut(r.length, r.resident - r.away, rise.length));
+    }
+  });
+}
+
+TEST(PlanProperties, LeavesEachTierItsReserveOrNoLessThanItHad) {
+  for_each_machine([](const Machine& m, const Plan& plan) {
+    std::vector<std::int64_t> free(m.tiers.size());
+    const auto leaves = [&](const Move& move) {
+      const RegionView& r = m.at(move);
+      return static_cast<std::int64_t>(at_least_in_cut(r.length, r.resident - r.away, move.length));
+    };
+    for (std::size_t t = 0; t < free.size(); ++t)
+      free[t] = static_cast<std::int64_t>(m.tiers[t].free);
+    for (const auto* moves : {&plan.promotions, &plan.demotions}) {
+      for (const Move& move : *moves) {
+        free[m.tier_of(move.to)] -= static_cast<std::int64_t>(move.bytes);
+        if (move.from != move.to) free[m.tier_of(move.from)] += leaves(move);
+      }
+    }
+    for (std::size_t t = 0; t < free.size(); ++t)
+      ASSERT_GE(free[t], static_cast<std::int64_t>(std::min(m.tiers[t].free, m.tiers[t].reserve)));
+  });
+}
+
+TEST(PlanProperties, SameInputGivesTheSamePlanHoweverItWasReached) {
+  for (std::uint64_t seed = 0; seed < kRounds; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Machine before = random_machine(random);
+    Machine now = random_machine(random);
+    now.tiers = before.tiers;
+    now.params = before.params;
+    for (auto& [process, regions] : now.regions)
+      for (RegionView& r : regions)
+        if (r.node != kNoNode) r.node = now.tiers[random.below(now.tiers.size())].node;
+
+    Ranking ranking({.buckets = now.params.buckets, .num_scans = now.params.num_scans},
+                    now.nodes());
+    for (const auto& [process, regions] : before.regions) ranking.update(process, regions);
+    for (const auto& [process, regions] : before.regions)
+      if (!now.regions.contains(process)) ranking.forget(process);
+    for (const auto& [process, regions] : now.regions) ranking.update(process, regions);
+    ASSERT_EQ(make_plan(ranking.histogram(), now.tiers, now.params), plan_of(now));
+  }
+}
+
+TEST(PlanProperties, ASteadyWorkloadComesToRest) {
+  // Applying each plan to the machine it was made for ends the moving: no thrash.
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Machine m;
+    for (NodeId node = 0; node < 4; ++node)
+      m.tiers.push_back({.node = node, .total = 64 * kMiB, .free = 0, .reserve = 0});
+    m.params.promote_limit = 8 * kMiB;
+    m.params.gain_margin = random.below32(3);
+    for (std::uint64_t i = 0; i < 128; ++i) {
+      RegionView r = region(2 * i, 2, static_cast<NodeId>(i / 32), 0);
+      r.whi_q16 = r.hi_q16 = random.below32(3 << 16);
+      m.regions[0].push_back(r);
+    }
+    std::size_t moves = 0, rounds = 0;
+    for (; rounds < 100; ++rounds) {
+      const Plan plan = plan_of(m);
+      if (plan.promotions.empty() && plan.demotions.empty()) break;
+      for (const auto* list : {&plan.promotions, &plan.demotions}) {
+        for (const Move& move : *list) {
+          ++moves;
+          for (RegionView& r : m.regions[0])
+            if (r.start == move.start) r.node = move.to;
+          m.tiers[m.tier_of(move.to)].free -= move.bytes;
+          m.tiers[m.tier_of(move.from)].free += move.bytes;
+        }
+      }
+    }
+    ASSERT_LT(rounds, 100u);
+    ASSERT_LT(moves, 128u * 6);
+    // At rest, no slower region beats one of a faster tier by more than the margin and a bucket.
+    const std::uint32_t slack = 3072 * (m.params.gain_margin + 1);
+    for (NodeId fast = 0; fast < 3; ++fast) {
+      std::uint32_t coldest = ~0u, hottest_below = 0;
+      for (const RegionView& r : m.regions[0]) {
+        if (r.node == fast) coldest = std::min(coldest, r.whi_q16);
+        if (r.node > fast) hottest_below = std::max(hottest_below, r.whi_q16);
+      }
+      ASSERT_LE(hottest_below, coldest + slack);
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+#include <hmk/core/budget.h>
+
+#include <limits>
+
+namespace {
+
+constexpr std::uint64_t kSecond = 1000000000ull;
+constexpr std::uint32_t kMax32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMax64 = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint32_t kRegionsOf1500GiB = 786432;
+
+TEST(BudgetSamples, FollowEquation81AtThePapersScanCost) {
+  EXPECT_EQ(hmk_budget_num_ps(10 * kSecond, 500, 1270, 3, 0), 131233u);
+  EXPECT_LT(hmk_budget_num_ps(10 * kSecond, 500, 1270, 3, 0), kRegionsOf1500GiB);
+}
+
+TEST(BudgetSamples, SufficeFor1500GiBAtATenthOfAMicrosecond) {
+  EXPECT_EQ(hmk_budget_num_ps(10 * kSecond, 500, 100, 3, 0), 1666666u);
+  EXPECT_GT(hmk_budget_num_ps(10 * kSecond, 500, 100, 3, 0), kRegionsOf1500GiB);
+}
+
+TEST(BudgetSamples, PayForTheOtherWorkFirst) {
+  EXPECT_EQ(hmk_budget_num_ps(10 * kSecond, 500, 100, 3, 500000000 - 300), 1u);
+  EXPECT_EQ(hmk_budget_num_ps(10 * kSecond, 500, 100, 3, 500000000 - 299), 0u);
+}
+
+TEST(BudgetSamples, AreNoneWhenTheOtherWorkUsesTheBudgetUp) {
+  EXPECT_EQ(hmk_budget_num_ps(10 * kSecond, 500, 100, 3, 500000000), 0u);
+  EXPECT_EQ(hmk_budget_num_ps(10 * kSecond, 500, 100, 3, kMax64), 0u);
+  EXPECT_EQ(hmk_budget_num_ps(10 * kSecond, 0, 100, 3, 0), 0u);
+  EXPECT_EQ(hmk_budget_num_ps(0, 500, 100, 3, 0), 0u);
+}
+
+TEST(BudgetSamples, SurviveZeroCostAndZeroScans) {
+  EXPECT_EQ(hmk_budget_num_ps(10000, 10000, 0, 0, 0), 10000u);
+}
+
+TEST(BudgetSamples, SaturateInsteadOfOverflowing) {
+  EXPECT_EQ(hmk_budget_num_ps(kMax64, 10000, 1, 1, 0), kMax32);
+  EXPECT_EQ(hmk_budget_num_ps(kMax64, kMax32, kMax32, kMax32, 0), 1u);
+}
+
+TEST(BudgetTime, IsExactUpToTheLargestInterval) {
+  EXPECT_EQ(hmk_budget_ns(10 * kSecond, 500), kSecond / 2);
+  EXPECT_EQ(hmk_budget_ns(600 * kSecond, 5000), 300 * kSecond);
+  EXPECT_EQ(hmk_budget_ns(19999, 1), 1u);
+  EXPECT_EQ(hmk_budget_ns(kMax64, 10000), kMax64);
+  EXPECT_EQ(hmk_budget_ns(kMax64, 10001), kMax64);
+}
+
+TEST(BudgetTrack, TakesTheFirstMeasurementAsItIs) {
+  EXPECT_EQ(hmk_budget_track(0, 740), 740u);
+  EXPECT_EQ(hmk_budget_track_fixed(0, 74000), 74000u);
+}
+
+TEST(BudgetTrack, MovesAQuarterOfTheWay) {
+  EXPECT_EQ(hmk_budget_track(100, 200), 125u);
+  EXPECT_EQ(hmk_budget_track(200, 100), 175u);
+}
+
+TEST(BudgetTrack, ReachesAConstantCostFromBothSides) {
+  std::uint32_t up = 1, down = 1000;
+  for (int i = 0; i < 60; ++i) {
+    up = hmk_budget_track(up, 500);
+    down = hmk_budget_track(down, 500);
+  }
+  EXPECT_EQ(up, 500u);
+  EXPECT_EQ(down, 500u);
+}
+
+TEST(BudgetTrack, DoesNotOverflow) {
+  EXPECT_EQ(hmk_budget_track(kMax32, kMax32), kMax32);
+  EXPECT_EQ(hmk_budget_track_fixed(1, kMax64), 1 + (kMax64 - 1) / 4 + 1);
+}
+
+TEST(TauRule, FillsInTheDefaultsForThreeScans) {
+  const hmk_tau_rule rule = hmk_budget_tau_rule(3, 0, 0, 0);
+  EXPECT_EQ(rule.base_q16, 65536u);
+  EXPECT_EQ(rule.tau2_q16, 2 * 65536u);
+  EXPECT_EQ(rule.step_q16, 16384u);
+  EXPECT_EQ(rule.limit_q16, 3 * 65536u);
+}
+
+TEST(TauRule, KeepsTheThresholdsInOrder) {
+  const hmk_tau_rule rule = hmk_budget_tau_rule(3, kMax32, 1, kMax32);
+  EXPECT_EQ(rule.base_q16, rule.limit_q16);
+  EXPECT_EQ(rule.tau2_q16, rule.limit_q16);
+}
+
+TEST(TauRule, NeverHasAStepOfZero) {
+  EXPECT_EQ(hmk_budget_tau_rule(3, 1, 0, 0).step_q16, 1u);
+}
+
+class Tau1 : public testing::Test {
+ protected:
+  const hmk_tau_rule rule_ = hmk_budget_tau_rule(3, 0, 0, 0);
+  std::uint32_t next(std::uint32_t now, std::uint32_t regions) const {
+    return hmk_budget_tau1(now, &rule_, regions, 1000);
+  }
+};
+
+TEST_F(Tau1, RisesOnlyWhenThereAreMoreRegionsThanSamples) {
+  EXPECT_EQ(next(65536, 1000), 65536u);
+  EXPECT_EQ(next(65536, 1001), 65536u + 16384u);
+}
+
+TEST_F(Tau1, FallsOnlyBelowNineTenths) {
+  EXPECT_EQ(next(100000, 900), 100000u);
+  EXPECT_EQ(next(100000, 899), 100000u - 16384u);
+}
+
+TEST_F(Tau1, NeverFallsBelowItsBase) {
+  EXPECT_EQ(next(65536, 0), 65536u);
+  EXPECT_EQ(next(65536 + 16384, 0), 65536u);
+  EXPECT_EQ(next(65536 + 16385, 0), 65537u);
+  EXPECT_EQ(next(0, 950), 65536u);
+}
+
+TEST_F(Tau1, StopsAtTau2BeforeTheLastResort) {
+  EXPECT_EQ(next(131071, 2000), 131072u);
+  EXPECT_EQ(next(131072, 2000), 131072u + 16384u);
+}
+
+TEST_F(Tau1, NeverRisesAboveTheNumberOfScans) {
+  EXPECT_EQ(next(3 * 65536 - 1, 2000), 3 * 65536u);
+  EXPECT_EQ(next(3 * 65536, 2000), 3 * 65536u);
+  EXPECT_EQ(next(kMax32, 2000), 3 * 65536u);
+}
+
+TEST_F(Tau1, ForbidsSplittingOnlyBeyondTau2) {
+  EXPECT_EQ(hmk_budget_may_split(131072, &rule_), 1);
+  EXPECT_EQ(hmk_budget_may_split(131073, &rule_), 0);
+}
+
+}  // namespace

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "policy/demote.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/policy.hpp"
+
+using namespace hmk::policy;
+using namespace hmk::test;
+
+namespace {
+
+constexpr NodeId kNodes[] = {0, 1, 2, 3};
+constexpr std::int64_t kM = static_cast<std::int64_t>(kMiB);
+
+class Demote : public testing::Test {
+ protected:
+  Histogram h_{{.buckets = 64, .num_scans = 3}, kNodes};
+
+  Histogram::Id add(const RegionView& r) { return h_.insert(0, r); }
+  /// Room for `mib` MiB in tier 0 for something of hotness 3 that comes from tier 3.
+  RoomMade make(Bytes mib, Room& room) {
+    used_.emplace(h_.id_limit());
+    queue_.emplace(h_, 0);
+    return make_room(h_,
+                     {.tier = 0,
+                      .bytes = mib * kMiB,
+                      .source_tier = 3,
+                      .leaving_source = mib * kMiB,
+                      .victim_below_q16 = q16(2)},
+                     room, *queue_, *used_);
+  }
+  std::optional<Used> used_;
+  std::optional<VictimQueue> queue_;
+};
+
+TEST_F(Demote, TakesTheColdestOneTierDown) {
+  add(region(0, 2, 0, 1));
+  const auto coldest = add(region(2, 2, 0, 0.5));
+  Room room = {0, 10 * kM, 10 * kM, 10 * kM};
+  const RoomMade made = make(2, room);
+  ASSERT_EQ(made.victims.size(), 1u);
+  EXPECT_EQ(made.victims[0].id, coldest);
+  EXPECT_EQ(made.victims[0].to_tier, 1u);
+  EXPECT_EQ(made.bytes, 2 * kMiB);
+  EXPECT_EQ(room, (Room{2 * kM, 8 * kM, 10 * kM, 10 * kM}));
+}
+
+TEST_F(Demote, SkipsATierThatIsFull) {
+  add(region(0, 2, 0, 0));
+  Room room = {0, 2 * kM - 1, 2 * kM, 0};
+  EXPECT_EQ(make(2, room).victims.at(0).to_tier, 2u);
+}
+
+TEST_F(Demote, SwapsWithTheSourceWhenEveryLowerTierIsFull) {
+  add(region(0, 2, 0, 0));
+  Room room = {0, 0, 0, 0};
+  const RoomMade made = make(2, room);
+  ASSERT_EQ(made.victims.size(), 1u);
+  EXPECT_EQ(made.victims[0].to_tier, 3u);
+  EXPECT_TRUE(made.victims[0].exchange);
+  EXPECT_EQ(made.exchanged, 2 * kMiB);
+}
+
+TEST_F(Demote, NeverSwapsMoreThanLeavesTheSource) {
+  for (std::uint64_t i = 0; i < 4; ++i) add(region(2 * i, 2, 0, 0));
+  Room room = {-100 * kM, 0, 0, 0};
+  const RoomMade made = make(3, room);
+  EXPECT_EQ(made.exchanged, 3 * kMiB);
+  EXPECT_EQ(made.bytes, 3 * kMiB);
+}
+
+TEST_F(Demote, RefillsTheReserveOnTheWay) {
+  for (std::uint64_t i = 0; i < 10; ++i) add(region(2 * i, 2, 0, 0));
+  Room room = {-4 * kM, 100 * kM, 0, 0};
+  EXPECT_EQ(make(2, room).bytes, 6 * kMiB);
+  EXPECT_EQ(room[0], 2 * kM);
+}
+
+TEST_F(Demote, CutsADenseVictimToWhatIsNeeded) {
+  add(region(0, 64, 0, 0));
+  Room room = {0, 100 * kM, 0, 0};
+  const RoomMade made = make(2, room);
+  EXPECT_EQ(made.victims.at(0).length, 2 * kMiB);
+  EXPECT_EQ(made.bytes, 2 * kMiB);
+}
+
+TEST_F(Demote, TakesASparseVictimWhole) {
+  RegionView r = region(0, 64, 0, 0);
+  r.resident = 32 * kMiB;
+  r.away = 8 * kMiB;
+  add(r);
+  Room room = {0, 100 * kM, 0, 0};
+  const RoomMade made = make(2, room);
+  EXPECT_EQ(made.victims.at(0).length, 64 * kMiB);
+  EXPECT_EQ(made.victims.at(0).leaves, 24 * kMiB);
+  EXPECT_EQ(made.victims.at(0).arrives, 32 * kMiB);
+}
+
+TEST_F(Demote, StopsAtTheFirstVictimThatIsNotColdEnough) {
+  add(region(0, 2, 0, 1.9));
+  add(region(2, 2, 0, 2));
+  Room room = {0, 100 * kM, 0, 0};
+  const RoomMade made = make(4, room);
+  EXPECT_EQ(made.victims.size(), 1u);
+  EXPECT_FALSE(made.nowhere);
+}
+
+TEST_F(Demote, SaysWhenVictimsHaveNowhereToGo) {
+  RegionView sparse = region(0, 64, 0, 0);
+  sparse.resident = 32 * kMiB;
+  add(sparse);
+  Room room = {0, 0, 0, 0};
+  const RoomMade made = make(2, room);
+  EXPECT_TRUE(made.victims.empty());
+  EXPECT_TRUE(made.nowhere);
+  EXPECT_EQ(queue_->peek(*used_), Histogram::Id{0}) << "still there for the next";
+}
+
+TEST_F(Demote, UndoesEverythingItDid) {
+  for (std::uint64_t i = 0; i < 4; ++i) add(region(2 * i, 2, 0, 0.1 * static_cast<double>(i)));
+  const Room before = {0, 3 * kM, 2 * kM, 0};
+  Room room = before;
+  const RoomMade made = make(7, room);
+  EXPECT_GE(made.victims.size(), 3u);
+  undo_room(made, 0, room, *queue_, *used_);
+  EXPECT_EQ(room, before);
+  for (Histogram::Id id = 0; id < 4; ++id) {
+    EXPECT_FALSE(used_->test(id));
+    EXPECT_EQ(queue_->peek(*used_), id);
+    queue_->pop();
+  }
+}
+
+TEST_F(Demote, CountsPartlyAwayRegionsAmongTheVictimsOfTheFastestTier) {
+  RegionView r = region(0, 2, 0, 0);
+  r.away = kMiB;
+  const auto id = add(r);
+  VictimQueue queue(h_, 0);
+  EXPECT_EQ(queue.peek(Used(1)), id);
+}
+
+TEST_F(Demote, QueuesVictimsFromTheLowestBucketUp) {
+  const auto warm = add(region(0, 2, 0, 1)), cold = add(region(2, 2, 0, 0)),
+             hot = add(region(4, 2, 0, 3));
+  Used used(3);
+  VictimQueue queue(h_, 0);
+  EXPECT_EQ(queue.peek(used), cold);
+  queue.pop();
+  EXPECT_EQ(queue.peek(used), warm);
+  queue.push(cold);
+  EXPECT_EQ(queue.peek(used), cold);
+  used.set(cold);
+  used.set(warm);
+  EXPECT_EQ(queue.peek(used), hot);
+  used.set(hot);
+  EXPECT_EQ(queue.peek(used), std::nullopt);
+}
+
+TEST_F(Demote, CutsAtLeafAlignment) {
+  RegionView r = region(1, 8, 0, 0);  // starts 1 MiB beyond a 2 MiB border
+  r.leaf_shift = 21;
+  const Histogram::Entry e = h_[add(r)];
+  EXPECT_EQ(cut_length(e, 8 * kMiB), 8 * kMiB);
+  EXPECT_EQ(cut_length(e, 8 * kMiB - 1), 7 * kMiB);
+  EXPECT_EQ(cut_length(e, 3 * kMiB), 3 * kMiB);
+  EXPECT_EQ(cut_length(e, 3 * kMiB - 1), kMiB);
+  EXPECT_EQ(cut_length(e, kMiB - 1), 0u);
+  EXPECT_EQ(cut_length(e, 0), 0u);
+}
+
+TEST_F(Demote, PromisesOfACutOnlyWhatMustBeInIt) {
+  EXPECT_EQ(at_least_in_cut(100, 100, 40), 40u);
+  EXPECT_EQ(at_least_in_cut(100, 70, 40), 10u);
+  EXPECT_EQ(at_least_in_cut(100, 60, 40), 0u);
+  EXPECT_EQ(at_least_in_cut(100, 59, 40), 0u);
+  EXPECT_EQ(at_least_in_cut(100, 70, 100), 70u);
+}
+
+}  // namespace

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+#include "policy/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "policy/rank.hpp"
+#include "support/policy.hpp"
+
+using namespace hmk::policy;
+using namespace hmk::test;
+
+namespace {
+
+Plan plan(const std::vector<RegionView>& regions, const std::vector<TierView>& tiers,
+          const PolicyParams& params = {}) {
+  return make_plan(regions, tiers, params);
+}
+
+TEST(PlanPromotion, GoesStraightToTheFastestTier) {
+  const Plan p = plan({region(0, 2, 3, 3)}, {tier(0, 10), tier(1, 10), tier(2, 10), tier(3, 10)});
+  ASSERT_EQ(p.promotions.size(), 1u);
+  EXPECT_EQ(p.promotions[0].from, 3);
+  EXPECT_EQ(p.promotions[0].to, 0);
+  EXPECT_EQ(p.promotions[0].length, 2 * kMiB);
+  EXPECT_EQ(p.promotions[0].reason, Reason::kHot);
+  EXPECT_EQ(p.promoted, 2 * kMiB);
+}
+
+TEST(PlanPromotion, TakesTheHottestFirstWhateverTheirTier) {
+  const Plan p = plan({region(0, 2, 1, 1), region(2, 2, 3, 3), region(4, 2, 2, 2)},
+                      {tier(0, 100), tier(1, 0), tier(2, 0), tier(3, 0)});
+  ASSERT_EQ(p.promotions.size(), 3u);
+  EXPECT_EQ(p.promotions[0].from, 3);
+  EXPECT_EQ(p.promotions[1].from, 2);
+  EXPECT_EQ(p.promotions[2].from, 1);
+}
+
+TEST(PlanPromotion, GoesToTheSecondTierWhenTheFirstHoldsHotterThings) {
+  const Plan p =
+      plan({region(0, 2, 0, 3), region(2, 2, 2, 2)}, {tier(0, 0), tier(1, 2), tier(2, 0)});
+  ASSERT_EQ(p.promotions.size(), 1u);
+  EXPECT_EQ(p.promotions[0].to, 1);
+  EXPECT_TRUE(p.demotions.empty());
+}
+
+TEST(PlanPromotion, BreaksTiesByTheLastIntervalThenBySize) {
+  RegionView recent = region(0, 4, 1, 2), small = region(4, 2, 1, 2), large = region(8, 4, 1, 2);
+  recent.hi_q16 = q16(3);
+  const Plan p = plan({large, small, recent}, {tier(0, 100), tier(1, 0)});
+  ASSERT_EQ(p.promotions.size(), 3u);
+  EXPECT_EQ(p.promotions[0].start, 0u);
+  EXPECT_EQ(p.promotions[1].start, 4 * kMiB);
+  EXPECT_EQ(p.promotions[2].start, 8 * kMiB);
+}
+
+TEST(PlanPromotion, SpendsTheLimitToTheByte) {
+  const Plan p =
+      plan({region(0, 3, 1, 3), region(4, 3, 1, 2)}, {tier(0, 100), tier(1, 0)}, limit(6));
+  EXPECT_EQ(p.promoted, 6 * kMiB);
+  EXPECT_EQ(p.cut, 0u);
+  EXPECT_FALSE(p.limit_reached);
+}
+
+TEST(PlanPromotion, CutsARegionAtTheLimit) {
+  PolicyParams params = limit(200);
+  const Plan p = plan({region(0, 256, 1, 3)}, {tier(0, 1000), tier(1, 0)}, params);
+  ASSERT_EQ(p.promotions.size(), 1u);
+  EXPECT_EQ(p.promotions[0].length, 200 * kMiB);
+  EXPECT_EQ(p.cut, 1u);
+  params.promote_limit = 256 * kMiB - 1;
+  EXPECT_EQ(plan({region(0, 256, 1, 3)}, {tier(0, 1000), tier(1, 0)}, params).promoted,
+            256 * kMiB - kPage);
+}
+
+TEST(PlanPromotion, CutsNoHugePageAndLeavesTheLimitToASmallerOne) {
+  RegionView huge = region(0, 4, 1, 3);
+  huge.leaf_shift = 21;
+  const Plan p = plan({huge, region(4, 1, 1, 1)}, {tier(0, 100), tier(1, 0)}, limit(3));
+  ASSERT_EQ(p.promotions.size(), 2u);
+  EXPECT_EQ(p.promotions[0].length, 2 * kMiB);
+  EXPECT_EQ(p.promotions[1].length, kMiB);
+}
+
+TEST(PlanPromotion, SaysThatTheLimitWasReached) {
+  const Plan p =
+      plan({region(0, 2, 1, 3), region(2, 2, 1, 3)}, {tier(0, 100), tier(1, 0)}, limit(2));
+  EXPECT_EQ(p.promotions.size(), 1u);
+  EXPECT_TRUE(p.limit_reached);
+}
+
+TEST(PlanPromotion, OfNothingAtALimitOfZero) {
+  const Plan p = plan({region(0, 2, 1, 3)}, {tier(0, 100), tier(1, 0)}, limit(0));
+  EXPECT_TRUE(p.promotions.empty());
+  EXPECT_TRUE(p.demotions.empty());
+}
+
+TEST(PlanPromotion, NeverTakesWhatIsCold) {
+  EXPECT_TRUE(plan({region(0, 2, 1, 0)}, {tier(0, 100), tier(1, 0)}).promotions.empty());
+  RegionView barely = region(0, 2, 1, 0);
+  barely.whi_q16 = 1;
+  EXPECT_EQ(plan({barely}, {tier(0, 100), tier(1, 0)}).promotions.size(), 1u);
+}
+
+TEST(PlanPromotion, HoldsToItsThresholdExactly) {
+  PolicyParams params;
+  params.promote_at_least_q16 = q16(1);
+  RegionView r = region(0, 2, 1, 1);
+  EXPECT_EQ(plan({r}, {tier(0, 100), tier(1, 0)}, params).promotions.size(), 1u);
+  --r.whi_q16;
+  EXPECT_TRUE(plan({r}, {tier(0, 100), tier(1, 0)}, params).promotions.empty());
+}
+
+TEST(PlanPromotion, LeavesImmovableAndDemoteOnlyRegions) {
+  RegionView fixed = region(0, 2, 1, 3), only_down = region(2, 2, 1, 3);
+  fixed.movable = false;
+  only_down.demote_only = true;
+  EXPECT_TRUE(plan({fixed, only_down}, {tier(0, 100), tier(1, 0)}).promotions.empty());
+}
+
+TEST(PlanPromotion, KeepsTheReserveFree) {
+  const Plan p = plan({region(0, 8, 1, 3)}, {tier(0, 10, 4), tier(1, 0)});
+  EXPECT_EQ(p.promoted, 6 * kMiB);
+  EXPECT_TRUE(plan({region(0, 8, 1, 3)}, {tier(0, 10, 10), tier(1, 0)}).promotions.empty());
+}
+
+TEST(PlanPromotion, CountsASparseRegionByWhatIsPresent) {
+  RegionView sparse = region(0, 64, 1, 3);
+  sparse.resident = 2 * kMiB;
+  const Plan p = plan({sparse}, {tier(0, 100), tier(1, 0)}, limit(2));
+  ASSERT_EQ(p.promotions.size(), 1u);
+  EXPECT_EQ(p.promotions[0].length, 64 * kMiB);
+  EXPECT_EQ(p.promotions[0].bytes, 2 * kMiB);
+}
+
+TEST(PlanPromotion, GathersThePagesOfARegionThatAreNotInTheFastestTier) {
+  RegionView r = region(0, 64, 0, 3);
+  r.away = 10 * kMiB;
+  const Plan p = plan({r}, {tier(0, 10), tier(1, 0)}, limit(10));
+  ASSERT_EQ(p.promotions.size(), 1u);
+  EXPECT_EQ(p.promotions[0].reason, Reason::kGather);
+  EXPECT_EQ(p.promotions[0].bytes, 10 * kMiB);
+  EXPECT_EQ(p.promotions[0].length, 64 * kMiB);
+  EXPECT_EQ(p.promotions[0].to, 0);
+}
+
+TEST(PlanPromotion, GathersInTheFastestTierOnly) {
+  RegionView r = region(0, 64, 1, 0.1);
+  r.away = 10 * kMiB;
+  EXPECT_TRUE(
+      plan({r, region(64, 2, 0, 3)}, {tier(0, 0), tier(1, 100), tier(2, 100)}).promotions.empty());
+}
+
+TEST(PlanPromotion, OneHotIntervalMovesARegionNoFurtherThanItsSmoothedHotness) {
+  RegionView burst = region(0, 2, 1, 1.5);  // cold before, count 3 now: WHI 1.5
+  burst.hi_q16 = q16(3);
+  const std::vector<TierView> full = {tier(0, 0), tier(1, 0)};
+  EXPECT_TRUE(plan({burst, region(2, 2, 0, 1.6)}, full).promotions.empty());
+}
+
+TEST(PlanPromotion, PassesAPlaceThatIsTooSmallToBeWorthIt) {
+  RegionView r = region(0, 4, 2, 3);
+  const Plan p = plan({r}, {tier(0, 1), tier(1, 4), tier(2, 0)});
+  ASSERT_EQ(p.promotions.size(), 1u);
+  EXPECT_EQ(p.promotions[0].to, 1);
+  const Plan half = plan({r}, {tier(0, 2), tier(1, 4), tier(2, 0)});
+  EXPECT_EQ(half.promotions[0].to, 0);
+  EXPECT_EQ(half.promotions[0].length, 2 * kMiB);
+}
+
+TEST(PlanDemotion, HappensOnlyWhenAPromotionLacksRoom) {
+  const std::vector<RegionView> regions = {region(0, 2, 0, 0), region(2, 2, 1, 3)};
+  EXPECT_TRUE(plan(regions, {tier(0, 2), tier(1, 0)}).demotions.empty());
+  EXPECT_EQ(plan(regions, {tier(0, 0), tier(1, 2)}).demotions.size(), 1u);
+  EXPECT_TRUE(plan({regions[0]}, {tier(0, 0), tier(1, 2)}).demotions.empty());
+}
+
+TEST(PlanDemotion, GoesOneTierDownWhileThereIsRoom) {
+  const Plan p = plan({region(0, 2, 0, 0), region(2, 2, 3, 3)},
+                      {tier(0, 0), tier(1, 2), tier(2, 9), tier(3, 9)});
+  ASSERT_EQ(p.demotions.size(), 1u);
+  EXPECT_EQ(p.demotions[0].from, 0);
+  EXPECT_EQ(p.demotions[0].to, 1);
+  EXPECT_EQ(p.demotions[0].reason, Reason::kMadeRoom);
+}
+
+TEST(PlanDemotion, MakesRoomInAnyTierThatIsADestination) {
+  const Plan p = plan({region(0, 2, 0, 3), region(2, 2, 1, 0), region(4, 2, 3, 2)},
+                      {tier(0, 0), tier(1, 0), tier(2, 2), tier(3, 0)});
+  ASSERT_EQ(p.promotions.size(), 1u);
+  EXPECT_EQ(p.promotions[0].to, 1);
+  ASSERT_EQ(p.demotions.size(), 1u);
+  EXPECT_EQ(p.demotions[0].from, 1);
+  EXPECT_EQ(p.demotions[0].to, 2);
+}
+
+TEST(PlanDemotion, ExchangesWhenAllTiersAreFull) {
+  const Plan p =
+      plan({region(0, 2, 0, 0), region(2, 2, 2, 3)}, {tier(0, 0), tier(1, 0), tier(2, 0)});
+  ASSERT_EQ(p.promotions.size(), 1u);
+  ASSERT_EQ(p.demotions.size(), 1u);
+  EXPECT_EQ(p.demotions[0].to, 2);
+  EXPECT_EQ(p.demotions[0].reason, Reason::kExchange);
+}
+
+TEST(PlanDemotion, ExchangesEvenBelowTheReserve) {
+  const Plan p = plan({region(0, 2, 0, 0), region(2, 2, 1, 3)}, {tier(0, 1, 64), tier(1, 1, 64)});
+  EXPECT_EQ(p.promoted, 2 * kMiB);
+  EXPECT_EQ(p.demoted, 2 * kMiB);
+}
+
+TEST(PlanDemotion, NeedsAGainOfExactlyTheMargin) {
+  const std::vector<TierView> full = {tier(0, 0), tier(1, 0)};
+  RegionView victim = region(0, 2, 0, 1), riser = region(2, 2, 1, 1);
+  riser.whi_q16 = victim.whi_q16 + 3072;  // one bucket
+  EXPECT_EQ(plan({victim, riser}, full).promotions.size(), 1u);
+  --riser.whi_q16;
+  const Plan p = plan({victim, riser}, full);
+  EXPECT_TRUE(p.promotions.empty());
+  EXPECT_EQ(p.no_gain, 1u);
+}
+
+TEST(PlanDemotion, WithoutAMarginStillNeedsSomeGain) {
+  const std::vector<TierView> full = {tier(0, 0), tier(1, 0)};
+  PolicyParams params;
+  params.gain_margin = 0;
+  RegionView victim = region(0, 2, 0, 1), riser = region(2, 2, 1, 1);
+  EXPECT_TRUE(plan({victim, riser}, full, params).promotions.empty());
+  ++riser.whi_q16;
+  EXPECT_EQ(plan({victim, riser}, full, params).promotions.size(), 1u);
+}
+
+TEST(PlanDemotion, CutsAnExchangeToWhatIsColdEnough) {
+  const Plan p =
+      plan({region(0, 2, 0, 0), region(2, 2, 0, 3), region(4, 4, 1, 3)}, {tier(0, 0), tier(1, 0)});
+  ASSERT_EQ(p.promotions.size(), 1u);
+  EXPECT_EQ(p.promotions[0].length, 2 * kMiB);
+  EXPECT_EQ(p.demoted, 2 * kMiB);
+}
+
+TEST(PlanDemotion, SaysWhenVictimsHadNowhereToGo) {
+  RegionView sparse = region(0, 64, 0, 0);
+  sparse.resident = 32 * kMiB;
+  const Plan p = plan({sparse, region(64, 2, 1, 3)}, {tier(0, 0), tier(1, 0)});
+  EXPECT_TRUE(p.promotions.empty());
+  EXPECT_EQ(p.no_room, 1u);
+}
+
+TEST(PlanDemotion, MayPushOutARegionThatIsPinnedToFallOnly) {
+  RegionView victim = region(0, 2, 0, 0);
+  victim.demote_only = true;
+  EXPECT_EQ(plan({victim, region(2, 2, 1, 3)}, {tier(0, 0), tier(1, 9)}).demotions.size(), 1u);
+}
+
+TEST(Plan, IsEmptyWithoutRegionsOrTiers) {
+  EXPECT_EQ(plan({}, {tier(0, 10)}), Plan{});
+  EXPECT_EQ(plan({region(0, 2, 0, 3)}, {}), Plan{});
+  EXPECT_EQ(plan({region(0, 2, 0, 3)}, {tier(0, 10)}), Plan{});
+}
+
+TEST(Plan, HasNothingToDoWhenTheHotIsFastAndTheColdIsSlow) {
+  const Plan p = plan({region(0, 2, 0, 3), region(2, 2, 1, 1)}, {tier(0, 0), tier(1, 0)});
+  EXPECT_TRUE(p.promotions.empty());
+  EXPECT_TRUE(p.demotions.empty());
+}
+
+TEST(Plan, LetsProcessesCompeteInOneView) {
+  const NodeId nodes[] = {0, 1};
+  Ranking ranking({.buckets = 64, .num_scans = 3}, nodes);
+  const std::vector<RegionView> warm = {region(0, 2, 1, 1)}, hot = {region(0, 2, 1, 3)};
+  ranking.update(5, warm);
+  ranking.update(6, hot);
+  const std::vector<TierView> tiers = {tier(0, 2), tier(1, 0)};
+  const Plan p = make_plan(ranking.histogram(), tiers, {});
+  ASSERT_EQ(p.promotions.size(), 1u);
+  EXPECT_EQ(p.promotions[0].process, 6u);
+}
+
+TEST(Plan, TakesATierNobodyDescribedAsFull) {
+  const NodeId nodes[] = {0, 1};
+  Ranking ranking({.buckets = 64, .num_scans = 3}, nodes);
+  const std::vector<RegionView> hot = {region(0, 2, 1, 3)};
+  ranking.update(0, hot);
+  const std::vector<TierView> tiers = {tier(1, 10)};
+  EXPECT_TRUE(make_plan(ranking.histogram(), tiers, {}).promotions.empty());
+}
+
+}  // namespace

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+#include <hmk/core/quota.h>
+
+#include "support/regions.hpp"
+
+using namespace hmk::test;
+
+namespace {
+
+Regions base_regions(std::uint64_t nr) {
+  Regions regions;
+  for (std::uint64_t i = 0; i < nr; ++i)
+    regions.push_back(region_of(i * kBasePages, (i + 1) * kBasePages));
+  return regions;
+}
+
+class Quota : public testing::Test {
+ protected:
+  hmk_quota_rule rule_ = {.num_ps = 0, .top_k = 5, .scout_bp = 0};
+  hmk_quota_state state_{};
+  hmk_quota_result result_{};
+
+  void assign(Regions& regions, std::uint32_t num_ps, std::uint64_t freed = 0) {
+    rule_.num_ps = num_ps;
+    hmk_quota_assign(regions.data(), static_cast<std::uint32_t>(regions.size()), freed, &rule_,
+                     &state_, &result_);
+    EXPECT_EQ(result_.sum, sum_of_quotas(regions));
+    EXPECT_EQ(result_.sum,
+              hmk_quota_sum(regions.data(), static_cast<std::uint32_t>(regions.size())));
+  }
+};
+
+TEST(QuotaCap, IsTheNumberOfLeavesUpToSixteen) {
+  const auto cap = [](std::uint64_t pages, std::uint8_t leaf_shift) {
+    hmk_region r = region_of(0, pages);
+    r.leaf_shift = leaf_shift;
+    return hmk_quota_cap(&r);
+  };
+  EXPECT_EQ(cap(1, 12), 1u);
+  EXPECT_EQ(cap(15, 12), 15u);
+  EXPECT_EQ(cap(16, 12), 16u);
+  EXPECT_EQ(cap(17, 12), 16u);
+  EXPECT_EQ(cap(512, 21), 1u);
+  EXPECT_EQ(cap(513, 21), 2u);
+  EXPECT_EQ(cap(16 * 512, 21), 16u);
+  EXPECT_EQ(cap(1 << 18, 30), 1u);
+}
+
+TEST(QuotaTop, KeepsTheLargestInOrder) {
+  hmk_top top;
+  hmk_top_init(&top, 3);
+  for (const std::uint32_t variance : {5u, 0u, 9u, 1u, 7u, 7u, 3u})
+    hmk_top_offer(&top, variance * 10, variance);
+  ASSERT_EQ(top.nr, 3u);
+  EXPECT_EQ(top.at[0].variance_q16, 9u);
+  EXPECT_EQ(top.at[1].variance_q16, 7u);
+  EXPECT_EQ(top.at[2].variance_q16, 7u);
+  EXPECT_EQ(top.at[0].index, 90u);
+}
+
+TEST(QuotaTop, RecordsNothingThatHasNotChanged) {
+  hmk_top top;
+  hmk_top_init(&top, 3);
+  hmk_top_offer(&top, 1, 0);
+  EXPECT_EQ(top.nr, 0u);
+}
+
+TEST(QuotaTop, KeepsTheFirstOfEqualOnes) {
+  hmk_top top;
+  hmk_top_init(&top, 1);
+  hmk_top_offer(&top, 1, 5);
+  hmk_top_offer(&top, 2, 5);
+  EXPECT_EQ(top.at[0].index, 1u);
+}
+
+TEST(QuotaTop, ClampsItsSize) {
+  hmk_top top;
+  hmk_top_init(&top, 0);
+  EXPECT_EQ(top.k, 1u);
+  hmk_top_init(&top, HMK_QUOTA_MAX_TOP + 1);
+  EXPECT_EQ(top.k, HMK_QUOTA_MAX_TOP);
+  for (std::uint32_t i = 1; i < 1000; ++i) hmk_top_offer(&top, i, i);
+  EXPECT_EQ(top.nr, HMK_QUOTA_MAX_TOP);
+  EXPECT_EQ(top.at[HMK_QUOTA_MAX_TOP - 1].index, 1000 - HMK_QUOTA_MAX_TOP);
+}
+
+TEST_F(Quota, SpreadsTheSurplusBySize) {
+  Regions r = {region_of(0, 512), region_of(512, 2048)};
+  assign(r, 10);
+  EXPECT_EQ(r[0].quota, 3);
+  EXPECT_EQ(r[1].quota, 7);
+}
+
+TEST_F(Quota, GivesNoRegionMoreThanItCanUseAndTheRestToOthers) {
+  Regions r = {region_of(0, 2), region_of(2, 2000)};
+  assign(r, 18);
+  EXPECT_EQ(r[0].quota, 2);
+  EXPECT_EQ(r[1].quota, 16);
+}
+
+TEST_F(Quota, LeavesSamplesOverWhenNobodyCanUseThem) {
+  Regions r = {region_of(0, 2), region_of(2, 2000)};
+  assign(r, 19);
+  EXPECT_EQ(result_.sum, 18u);
+}
+
+TEST_F(Quota, IsDegradedWithOneRegionMoreThanSamples) {
+  Regions r = base_regions(10);
+  assign(r, 10);
+  EXPECT_EQ(result_.degraded, 0u);
+  assign(r, 9);
+  EXPECT_EQ(result_.degraded, 1u);
+  EXPECT_EQ(result_.sum, 10u);
+  assign(r, 0);
+  EXPECT_EQ(result_.sum, 10u);
+}
+
+TEST_F(Quota, GivesFreedSamplesToWhatChangedMost) {
+  Regions r = base_regions(4);
+  for (hmk_region& region : r) region.quota = 2;
+  r[2].prev_hi_q16 = 1000;
+  r[3].prev_hi_q16 = 10;
+  assign(r, 9, 1);
+  EXPECT_EQ(r[2].quota, 3);
+  EXPECT_EQ(result_.moved, 1u);
+  EXPECT_EQ(result_.sum, 9u);
+}
+
+TEST_F(Quota, SharesFreedSamplesAmongTheTopK) {
+  Regions r = base_regions(8);
+  rule_.top_k = 2;
+  r[1].prev_hi_q16 = 100;
+  r[4].prev_hi_q16 = 300;
+  r[6].prev_hi_q16 = 200;
+  assign(r, 11, 3);
+  EXPECT_EQ(r[1].quota, 1);
+  EXPECT_EQ(r[4].quota, 3);
+  EXPECT_EQ(r[6].quota, 2);
+}
+
+TEST_F(Quota, SpreadsFreedSamplesThatTheTopKCannotTake) {
+  Regions r = base_regions(3);
+  r[0].prev_hi_q16 = 100;
+  assign(r, 3 + 20, 20);
+  EXPECT_EQ(r[0].quota, 16);
+  EXPECT_EQ(result_.moved, 15u);
+  EXPECT_EQ(result_.sum, 23u);
+}
+
+TEST_F(Quota, TakesSamplesBackWhenTheBudgetShrinks) {
+  Regions r = base_regions(4);
+  assign(r, 64);
+  assign(r, 7);
+  EXPECT_EQ(result_.sum, 7u);
+  for (const hmk_region& region : r) EXPECT_GE(region.quota, 1);
+}
+
+TEST_F(Quota, SendsAShareOfTheSamplesScouting) {
+  Regions r = base_regions(80);
+  rule_.scout_bp = 1000;
+  assign(r, 100);
+  EXPECT_EQ(result_.scouts, 10u);
+  EXPECT_EQ(result_.sum, 100u);
+  unsigned marked = 0;
+  for (const hmk_region& region : r) marked += (region.flags & HMK_REGION_SCOUTED) != 0;
+  EXPECT_EQ(marked, 10u);
+}
+
+TEST_F(Quota, LetsScoutsVisitEveryRegionInTurn) {
+  Regions r = base_regions(90);
+  rule_.scout_bp = 1000;
+  std::vector<int> visits(r.size());
+  for (int interval = 0; interval < 9; ++interval) {
+    assign(r, 100);
+    for (std::size_t i = 0; i < r.size(); ++i) visits[i] += (r[i].flags & HMK_REGION_SCOUTED) != 0;
+  }
+  for (const int count : visits) EXPECT_EQ(count, 1);
+}
+
+TEST_F(Quota, SendsNoScoutToARegionOfOneLeaf) {
+  Regions r = base_regions(4);
+  for (hmk_region& region : r) region.leaf_shift = 21;
+  rule_.scout_bp = 5000;
+  assign(r, 8);
+  EXPECT_EQ(result_.scouts, 0u);
+  EXPECT_EQ(result_.sum, 4u);
+}
+
+TEST_F(Quota, SendsNoScoutWhenRegionsNeedAllSamples) {
+  Regions r = base_regions(10);
+  rule_.scout_bp = 5000;
+  assign(r, 10);
+  EXPECT_EQ(result_.scouts, 0u);
+  assign(r, 11);
+  EXPECT_EQ(result_.scouts, 1u);
+}
+
+TEST_F(Quota, OfNoRegionsIsNothing) {
+  Regions r;
+  assign(r, 100, 5);
+  EXPECT_EQ(result_.sum, 0u);
+  EXPECT_EQ(result_.degraded, 0u);
+}
+
+}  // namespace

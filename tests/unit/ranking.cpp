@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "policy/rank.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/policy.hpp"
+
+using namespace hmk::policy;
+using namespace hmk::test;
+
+namespace {
+
+constexpr NodeId kNodes[] = {0, 1};
+
+class RankingTest : public testing::Test {
+ protected:
+  Ranking ranking_{{.buckets = 64, .num_scans = 3}, kNodes};
+  const Histogram& h() const { return ranking_.histogram(); }
+  void update(ProcessId process, const std::vector<RegionView>& regions) {
+    ranking_.update(process, regions);
+  }
+};
+
+TEST_F(RankingTest, KnowsTheRegionsOfTheLastSnapshotOnly) {
+  update(1, {region(0, 2, 0, 1), region(2, 2, 1, 2)});
+  update(1, {region(2, 2, 1, 3), region(8, 2, 1, 0)});
+  EXPECT_EQ(h().size(), 2u);
+  EXPECT_EQ(h().count(63, 1), 1u);
+  EXPECT_EQ(h().count(0, 1), 1u);
+}
+
+TEST_F(RankingTest, TakesANewGenerationAsAnotherRegion) {
+  RegionView r = region(0, 2, 0, 1);
+  update(1, {r});
+  r.generation = 2;
+  r.length = kMiB;
+  update(1, {r});
+  EXPECT_EQ(h().size(), 1u);
+}
+
+TEST_F(RankingTest, KeepsProcessesApart) {
+  update(1, {region(0, 2, 0, 1)});
+  update(2, {region(0, 2, 0, 1)});
+  EXPECT_EQ(h().size(), 2u);
+  update(1, {});
+  EXPECT_EQ(h().size(), 1u);
+}
+
+TEST_F(RankingTest, ForgetsAProcess) {
+  update(1, {region(0, 2, 0, 1)});
+  ranking_.forget(1);
+  ranking_.forget(7);
+  EXPECT_EQ(h().size(), 0u);
+  update(1, {region(0, 2, 0, 1)});
+  EXPECT_EQ(h().size(), 1u);
+}
+
+TEST_F(RankingTest, StartsOverWithAnotherOrderOfTiers) {
+  update(1, {region(0, 2, 1, 1)});
+  const NodeId other[] = {1, 0};
+  ranking_.reset({.buckets = 32, .num_scans = 3}, other);
+  EXPECT_EQ(h().size(), 0u);
+  update(1, {region(0, 2, 1, 1)});
+  EXPECT_EQ(h().count(h().bucket_of(q16(1)), 0), 1u);
+}
+
+class Order : public testing::Test {
+ protected:
+  Histogram h_{{.buckets = 64, .num_scans = 3}, kNodes};
+  Histogram::Entry entry(ProcessId process, std::uint64_t at, Bytes mib, double hi) {
+    RegionView r = region(at, mib, 0, 1);
+    r.hi_q16 = q16(hi);
+    return h_[h_.insert(process, r)];
+  }
+};
+
+TEST_F(Order, PromotesTheHotterOfTheLastIntervalThenTheSmallerThenByPlace) {
+  EXPECT_TRUE(promotes_before(entry(1, 8, 4, 2), entry(0, 0, 2, 1)));
+  EXPECT_TRUE(promotes_before(entry(1, 8, 2, 1), entry(0, 0, 4, 1)));
+  EXPECT_TRUE(promotes_before(entry(0, 8, 2, 1), entry(1, 0, 2, 1)));
+  EXPECT_TRUE(promotes_before(entry(0, 0, 2, 1), entry(0, 8, 2, 1)));
+  EXPECT_FALSE(promotes_before(entry(0, 0, 2, 1), entry(0, 0, 2, 1)));
+}
+
+TEST_F(Order, DemotesTheColderOfTheLastIntervalThenTheSmallerThenByPlace) {
+  EXPECT_TRUE(demotes_before(entry(1, 8, 4, 1), entry(0, 0, 2, 2)));
+  EXPECT_TRUE(demotes_before(entry(1, 8, 2, 1), entry(0, 0, 4, 1)));
+  EXPECT_TRUE(demotes_before(entry(0, 8, 2, 1), entry(1, 0, 2, 1)));
+}
+
+TEST(ShortlistTest, HoldsTheFirstOfALongListInOrder) {
+  Histogram h({.buckets = 1, .num_scans = 3}, kNodes);
+  Random random(1);
+  const std::uint32_t many = 3 * Shortlist::kMost;
+  for (std::uint32_t i = 0; i < many; ++i) {
+    RegionView r = region(2 * i, 2, 0, 1);
+    r.hi_q16 = i * 7919 % many;  // each value once
+    h.insert(0, r);
+  }
+  Shortlist list(h, promotes_before);
+  list.add(0, 0, [](const Histogram::Entry&) { return true; });
+  list.seal();
+  std::uint32_t expected = many;
+  for (; !list.empty(); list.pop()) ASSERT_EQ(h[list.front()].hi_q16, --expected);
+  EXPECT_EQ(expected, many - Shortlist::kMost);
+}
+
+TEST(ShortlistTest, TakesBackWhatWasPopped) {
+  Histogram h({.buckets = 64, .num_scans = 3}, kNodes);
+  const auto hot = h.insert(0, region(0, 2, 0, 2));
+  h.insert(0, region(2, 2, 0, 2));
+  Shortlist list(h, promotes_before);
+  list.add(h.bucket_of(q16(2)), 0, [](const Histogram::Entry&) { return true; });
+  list.seal();
+  EXPECT_EQ(list.front(), hot);
+  list.pop();
+  list.push(hot);
+  EXPECT_EQ(list.front(), hot);
+}
+
+}  // namespace

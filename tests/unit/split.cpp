@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "support/regions.hpp"
+
+using namespace hmk::test;
+
+namespace {
+
+constexpr std::uint32_t kOne = HMK_CORE_Q16_ONE;
+
+class RegionSplit : public testing::Test {
+ protected:
+  hmk_split_rule rule_ = {.tau2_q16 = 2 * kOne, .generation = 9};
+  hmk_split_result result_{};
+
+  Regions split(const Regions& in, std::uint32_t cap = 1000) {
+    Regions out(cap);
+    out.resize(hmk_regions_split(in.data(), static_cast<std::uint32_t>(in.size()), out.data(), cap,
+                                 &rule_, &result_));
+    return out;
+  }
+  /// A region whose samples disagree as much as they can.
+  static hmk_region torn(std::uint64_t first, std::uint64_t end, std::uint16_t quota = 2) {
+    hmk_region r = region_of(first, end, kOne);
+    r.count_max = 3;
+    r.quota = quota;
+    return r;
+  }
+};
+
+TEST_F(RegionSplit, HalvesARegionWhoseSamplesDisagree) {
+  const Regions r = split({torn(0, 512)});
+  ASSERT_EQ(r.size(), 2u);
+  EXPECT_EQ(r[0].end, 256 * kPageBytes);
+  EXPECT_EQ(r[1].start, 256 * kPageBytes);
+  EXPECT_EQ(r[1].end, 512 * kPageBytes);
+  for (const hmk_region& half : r) {
+    EXPECT_EQ(half.hi_q16, kOne);
+    EXPECT_EQ(half.whi_q16, kOne);
+    EXPECT_EQ(half.generation, 9u);
+    EXPECT_EQ(half.quota, 1);
+    EXPECT_TRUE(hmk_region_is(&half, HMK_REGION_JUST_SPLIT));
+    EXPECT_TRUE(hmk_region_is(&half, HMK_REGION_CENSUS));
+  }
+  EXPECT_EQ(result_.splits, 1u);
+}
+
+TEST_F(RegionSplit, ComparesStrictlyWithTau2) {
+  hmk_region r = torn(0, 512);
+  r.count_max = 2;
+  EXPECT_EQ(split({r}).size(), 1u);
+  rule_.tau2_q16 = 2 * kOne - 1;
+  EXPECT_EQ(split({r}).size(), 2u);
+}
+
+TEST_F(RegionSplit, SplitsNothingWhenTau2IsTheNumberOfScans) {
+  rule_.tau2_q16 = 3 * kOne;
+  EXPECT_EQ(split({torn(0, 512)}).size(), 1u);
+}
+
+TEST_F(RegionSplit, GivesTheOddSampleToTheLeft) {
+  const Regions r = split({torn(0, 512, 7)});
+  EXPECT_EQ(r[0].quota, 4);
+  EXPECT_EQ(r[1].quota, 3);
+}
+
+TEST_F(RegionSplit, LeavesARegionOfOneSampleWhole) {
+  EXPECT_EQ(split({torn(0, 512, 1)}).size(), 1u);
+}
+
+TEST_F(RegionSplit, LeavesNewStaleAndMovingRegionsWhole) {
+  for (const std::uint32_t flag : {HMK_REGION_NEW, HMK_REGION_STALE, HMK_REGION_IN_FLIGHT}) {
+    hmk_region r = torn(0, 512);
+    r.flags = static_cast<std::uint16_t>(flag);
+    EXPECT_EQ(split({r}).size(), 1u) << flag;
+  }
+}
+
+TEST_F(RegionSplit, GoesDownToOneLeafAndNoFurther) {
+  EXPECT_EQ(split({torn(0, 2)}).size(), 2u);
+  EXPECT_EQ(split({torn(0, 1)}).size(), 1u);
+  hmk_region huge = torn(0, 1024);
+  huge.leaf_shift = 21;
+  EXPECT_EQ(split({huge}).size(), 2u);
+  huge = torn(0, 512);
+  huge.leaf_shift = 21;
+  EXPECT_EQ(split({huge}).size(), 1u);
+}
+
+TEST_F(RegionSplit, CutsAnOddNumberOfLeavesAtALeaf) {
+  const Regions r = split({torn(0, 3)});
+  ASSERT_EQ(r.size(), 2u);
+  EXPECT_EQ(r[0].end, kPageBytes);
+  hmk_region huge = torn(0, 3 * 512);
+  huge.leaf_shift = 21;
+  EXPECT_EQ(split({huge})[0].end, 2ull << 20);
+}
+
+TEST_F(RegionSplit, LeavesARegionWholeWhenNoLeafBorderGivesTwoLeaves) {
+  hmk_region r = torn(1, 1 + 1024);  // two leaves long, but aligned to none
+  r.leaf_shift = 21;
+  EXPECT_EQ(split({r}).size(), 1u);
+}
+
+TEST_F(RegionSplit, DividesResidencyWithoutLosingAPage) {
+  hmk_region r = torn(0, 3);
+  r.resident_pages = 3;
+  r.away_pages = 2;
+  const Regions halves = split({r});
+  EXPECT_EQ(halves[0].resident_pages + halves[1].resident_pages, 3u);
+  EXPECT_EQ(halves[0].away_pages + halves[1].away_pages, 2u);
+}
+
+TEST_F(RegionSplit, MarksOnlyTheLeftHalfAsStartOfItsVma) {
+  hmk_region r = torn(0, 512);
+  r.flags = HMK_REGION_VMA_START;
+  const Regions halves = split({r});
+  EXPECT_TRUE(hmk_region_is(&halves[0], HMK_REGION_VMA_START));
+  EXPECT_FALSE(hmk_region_is(&halves[1], HMK_REGION_VMA_START));
+}
+
+TEST_F(RegionSplit, SplitsAsLongAsAllRegionsFit) {
+  const Regions in = {torn(0, 512), torn(512, 1024), region_of(1024, 1025)};
+  EXPECT_EQ(split(in, 5).size(), 5u);
+  EXPECT_EQ(result_.no_room, 0u);
+  const Regions r = split(in, 4);
+  ASSERT_EQ(r.size(), 4u);
+  EXPECT_EQ(r[3].start, 1024 * kPageBytes);
+  EXPECT_EQ(result_.no_room, 1u);
+  EXPECT_EQ(split(in, 3).size(), 3u);
+}
+
+TEST_F(RegionSplit, OfNothingIsNothing) {
+  EXPECT_TRUE(split({}).empty());
+}
+
+}  // namespace
