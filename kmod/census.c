@@ -7,12 +7,14 @@
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/sched.h>
+#include <linux/timekeeping.h>
+#include <hmk/core/budget.h>
 
 #include "session.h"
 #include "walk.h"
 
-#define SLICE_MIN	64u	/* regions per interval, at least */
-#define SLICE_PARTS	16u	/* a full rotation takes this many intervals */
+#define SLICE_PARTS	8u	/* a full rotation takes this many intervals, or more */
+#define BUDGET_PARTS	4u	/* it takes at most a quarter of the budget */
 
 struct census {
 	u64 start, end;
@@ -98,6 +100,14 @@ static void mark_touched(struct hmk_session *s)
 	spin_unlock(&s->touched_lock);
 }
 
+/* Its share of the interval's budget, in time; one region at least. */
+static bool affordable(const struct hmk_profile *p, u64 begin)
+{
+	u64 budget = hmk_budget_ns(p->params.interval_ns, p->params.budget_bp);
+
+	return ktime_get_ns() - begin < budget / BUDGET_PARTS;
+}
+
 /**
  * hmk_census() - count the residency of this interval's slice of the regions.
  * @s:  the session; its region array belongs to the calling thread.
@@ -106,16 +116,19 @@ static void mark_touched(struct hmk_session *s)
 void hmk_census(struct hmk_session *s, struct mm_struct *mm)
 {
 	struct hmk_profile *p = &s->prof;
-	u32 slice = max(SLICE_MIN, p->now.nr / SLICE_PARTS);
+	u64 begin = ktime_get_ns();
 	struct census c;
 	u32 i;
 
 	mark_touched(s);
 	for (i = 0; i < p->now.nr; i++) {
-		if (p->now.at[i].flags & HMK_REGION_CENSUS)
-			count_region(mm, &p->now.at[i], &c);
+		if (!(p->now.at[i].flags & HMK_REGION_CENSUS))
+			continue;
+		count_region(mm, &p->now.at[i], &c);
+		if (!affordable(p, begin))
+			return;
 	}
-	for (i = 0; i < min(slice, p->now.nr); i++) {
+	for (i = 0; i < p->now.nr / SLICE_PARTS && affordable(p, begin); i++) {
 		if (p->census_next >= p->now.nr)
 			p->census_next = 0;
 		count_region(mm, &p->now.at[p->census_next++], &c);

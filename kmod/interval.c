@@ -232,7 +232,7 @@ static void finish(struct hmk_session *s, u32 scans, u32 flushes)
 		.start_ns = p->start_ns,
 		.end_ns = now,
 		.profile_ns = used - p->runtime_ns,
-		.budget_ns = div_u64(p->params.interval_ns * p->params.budget_bp, 10000),
+		.budget_ns = hmk_budget_ns(p->params.interval_ns, p->params.budget_bp),
 		.nr_samples = p->nr_samples,
 		.num_ps = p->num_ps,
 		.num_scans = p->params.num_scans,

@@ -176,4 +176,5 @@ void hmk_publish(struct hmk_session *s, const struct hmk_interval *iv)
 	if (nr < now->nr)
 		buffer->flags |= HMK_INTERVAL_TRUNCATED;
 	smp_store_release(&header->seq, iv->seq);	/* pairs with the reader's acquire */
+	smp_wmb();	/* before the next interval overwrites the older buffer */
 }

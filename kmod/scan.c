@@ -43,34 +43,48 @@ static void breathe(struct mm_struct *mm, struct vm_area_struct **vma)
 	*vma = NULL;
 }
 
-static void choose_one(struct mm_struct *mm, struct hmk_profile *p,
+/* A present page of the region at random. Return: false when none was met. */
+static bool choose_one(struct mm_struct *mm, struct hmk_profile *p,
 		       struct vm_area_struct **vma, const struct hmk_region *r,
 		       struct hmk_sample *sample)
 {
 	u64 pages = (r->end - r->start) >> PAGE_SHIFT;
 	struct hmk_leaf leaf;
+	bool present;
 	int i;
 
-	sample->node = NUMA_NO_NODE;
-	sample->count = 0;
-	sample->dirty = 0;
 	for (i = 0; i < CHOICES; i++) {
-		sample->addr = r->start + ((next_random(&p->rng) % pages) << PAGE_SHIFT);
-		if (!vma_covers(mm, vma, sample->addr) ||
-		    !hmk_leaf_lock(mm, sample->addr, &leaf))
+		u64 addr = r->start + ((next_random(&p->rng) % pages) << PAGE_SHIFT);
+
+		if (!vma_covers(mm, vma, addr) || !hmk_leaf_lock(mm, addr, &leaf))
 			continue;
-		if (leaf.page)
-			sample->node = page_to_nid(leaf.page);
+		present = leaf.page;
+		*sample = (struct hmk_sample){
+			.addr = max_t(u64, leaf.addr, r->start),
+			.node = present ? page_to_nid(leaf.page) : NUMA_NO_NODE,
+		};
 		hmk_leaf_unlock(&leaf);
-		if (sample->node != NUMA_NO_NODE)
-			return;
+		if (present)
+			return true;
 	}
+	return false;
+}
+
+/* One leaf has one accessed bit: watched twice, the second would read zero. */
+static bool watched(const struct hmk_sample *first, const struct hmk_sample *sample)
+{
+	for (; first < sample; first++) {
+		if (first->addr == sample->addr)
+			return true;
+	}
+	return false;
 }
 
 /**
  * hmk_scan_choose() - pick the pages to watch in this interval.
  * @mm: users held by the caller.
- * @p:  each region's quota decides how many; @p->samples holds room for them.
+ * @p:  each region's quota is how many at most, and then how many were found;
+ *      @p->samples holds room for all.
  *
  * A region's samples are fresh random present pages in every interval, so that
  * one odd page cannot stand for its region for ever; the smoothing averages
@@ -84,12 +98,17 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 	p->nr_samples = 0;
 	mmap_read_lock(mm);
 	for (i = 0; i < p->now.nr; i++) {
+		struct hmk_sample *first = &p->samples[p->nr_samples], *next = first;
 		struct hmk_region *r = &p->now.at[i];
 
 		if (r->flags & HMK_REGION_STALE)
 			continue;
-		for (k = 0; k < r->quota; k++)
-			choose_one(mm, p, &vma, r, &p->samples[p->nr_samples++]);
+		for (k = 0; k < r->quota; k++) {
+			if (choose_one(mm, p, &vma, r, next) && !watched(first, next))
+				next++;
+		}
+		r->quota = next - first;
+		p->nr_samples += r->quota;
 		breathe(mm, &vma);
 	}
 	mmap_read_unlock(mm);
@@ -128,8 +147,6 @@ u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pas
 	for (i = 0; i < p->nr_samples; i++) {
 		struct hmk_sample *sample = &p->samples[i];
 
-		if (sample->node == NUMA_NO_NODE)
-			continue;
 		if (vma_covers(mm, &vma, sample->addr) &&
 		    hmk_leaf_lock(mm, sample->addr, &leaf)) {
 			if (leaf.page) {

@@ -20,7 +20,7 @@ struct hmk_sample {
 	u64 addr;
 	u8  count;		/* rounds that found it accessed */
 	u8  dirty;		/* its entry was dirty at the last look */
-	s16 node;		/* -1 not present */
+	s16 node;
 	u32 reserved;
 };
 

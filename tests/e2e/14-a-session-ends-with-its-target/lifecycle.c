@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,6 +67,7 @@ static struct target spawn(void)
 		exit(1);
 	t.pid = fork();
 	if (!t.pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(up[0]);
 		close(down[1]);
 		child(up[1], down[0]);
