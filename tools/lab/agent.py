@@ -76,7 +76,8 @@ def prepare(config: dict) -> None:
         os.sched_setaffinity(0, cpus - {0})
     os.environ.clear()
     os.environ.update({"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
-                       "LANG": "C.UTF-8", "TERM": "dumb", "HMK_LAB": "/run/hmk-lab", **config["env"]})
+                       "LANG": "C.UTF-8", "TERM": "dumb", "PYTHONUNBUFFERED": "1",
+                       "HMK_LAB": "/run/hmk-lab", **config["env"]})
     os.makedirs("/dev/pts", exist_ok=True)
     os.makedirs("/dev/shm", exist_ok=True)
     mount("-t", "devpts", "-o", "mode=620,ptmxmode=666", "devpts", "/dev/pts")
