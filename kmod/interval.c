@@ -81,13 +81,17 @@ static int refresh_regions(struct hmk_profile *p)
 /*
  * Samples per region, all alike for now: what the budget allows, 1 to 16. With
  * fewer samples than regions every skip_of-th region is watched in turn (A-7).
+ * A quarter of the budget is kept for samples whatever the fixed work costs:
+ * fixed work without samples would be for nothing.
  */
 static int spread_quota(struct hmk_profile *p)
 {
 	u32 nr = max(p->now.nr, 1u), quota, i, total = 0;
+	u32 aim_bp = max(p->params.budget_bp * AIM_PERCENT / 100, 1u);
+	u64 fixed = min(p->fixed_ns, hmk_budget_ns(p->params.interval_ns, aim_bp) / 4 * 3);
 
-	p->num_ps = hmk_budget_num_ps(p->params.interval_ns, p->params.budget_bp * AIM_PERCENT / 100,
-				      p->scan_cost_ns, p->params.num_scans + 1, p->fixed_ns);
+	p->num_ps = hmk_budget_num_ps(p->params.interval_ns, aim_bp, p->scan_cost_ns,
+				      p->params.num_scans + 1, fixed);
 	if (p->params.switches & HMK_SWITCH_NO_BUDGET)
 		p->num_ps = nr * HMK_CORE_MAX_QUOTA;
 	p->skip_of = DIV_ROUND_UP(nr, max(p->num_ps, 1u));
@@ -122,9 +126,10 @@ static u32 pass(struct mm_struct *mm, struct hmk_session *s, enum hmk_pass kind)
 	u64 begin = ktime_get_ns();
 	u32 seen = hmk_scan_pass(mm, p, kind);
 
+	p->passes_ns += ktime_get_ns() - begin;
+	/* Costs the same for one sample as for all: part of the fixed work. */
 	if (p->params.flush == HMK_FLUSH_ROUND)
 		hmk_flush_mm(mm);
-	p->passes_ns += ktime_get_ns() - begin;
 	return seen;
 }
 
