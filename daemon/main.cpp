@@ -3,6 +3,7 @@
 // hmkd: decide which memory of which process belongs into which tier.
 // Exit codes: 0 ok, 1 failed, 2 usage.
 #include <CLI/CLI.hpp>
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "device/kernel_device.hpp"
 #include "topology/process.hpp"
 #include "util/log.hpp"
+#include "util/suggest.hpp"
 
 namespace {
 
@@ -53,6 +55,20 @@ void apply(const Flags& flags, hmk::Config& config) {
   if (!flags.socket.empty()) config.socket = flags.socket;
   if (!flags.log_level.empty()) config.log_level = flags.log_level;
   if (flags.pid != 0) config.attach = {flags.pid};
+}
+
+int misused(const CLI::App& cli, const CLI::ParseError& error) {
+  std::string what = error.what(), remedy;
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !cli.remaining().empty()) {
+    static constexpr std::array<std::string_view, 9> kOptions{
+        "--config",    "--check-config", "--pid",  "--track-only", "--socket",
+        "--log-level", "--device",       "--help", "--version"};
+    const std::string word = cli.remaining().front();
+    what = (word.starts_with('-') ? "unknown option '" : "unexpected '") + word + "'";
+    remedy = hmk::did_you_mean(word, kOptions);
+  }
+  fail(what + "; " + (remedy.empty() ? "see 'hmkd --help'" : remedy));
+  return kUsage;
 }
 
 int serve(const Flags& flags, hmk::Config config) {
@@ -99,8 +115,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return cli.exit(e);
   } catch (const CLI::ParseError& e) {
-    std::fprintf(stderr, "hmkd: %s; see 'hmkd --help'\n", e.what());
-    return kUsage;
+    return misused(cli, e);
   }
 
   std::optional<hmk::Config> config = load_config(flags);

@@ -93,10 +93,6 @@ Result<void> Mover::finish(std::uint64_t cookie) {
     if (!lane->in_flight || lane->in_flight->cookie != cookie) continue;
     const std::vector<policy::Move> moves = std::move(lane->in_flight->moves);
     const auto results = device_.result(cookie, moves.size());
-    if (!results && results.error().err == EAGAIN) {
-      lane->in_flight->moves = moves;  // told too early: its event will come again
-      return {};
-    }
     lane->in_flight.reset();
     if (!results) {
       abandon();

@@ -47,7 +47,7 @@ struct Decimal {
 /// Signs, exponents, octal-looking zeros and .nan/.inf are not numbers here.
 std::optional<Decimal> take_decimal(std::string_view text) {
   const std::size_t whole = std::min(text.find_first_not_of("0123456789"), text.size());
-  if (whole == 0 || whole > 19 || (whole > 1 && text[0] == '0')) return std::nullopt;
+  if (whole == 0 || whole > 20 || (whole > 1 && text[0] == '0')) return std::nullopt;
   Decimal number;
   std::size_t at = 0;
   const auto take = [&](char c) {

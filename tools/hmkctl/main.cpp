@@ -45,15 +45,25 @@ int usage_error(const std::string& problem, const std::string& remedy) {
   return hmkctl::kUsage;
 }
 
-/// The first word that is neither an option nor a known verb, with what was meant.
+/// What was meant by a word that nothing takes.
+int explain_extra(const std::string& word, bool is_verb_place) {
+  static constexpr std::array<std::string_view, 7> kOptions{
+      "--json", "--socket", "--help", "--version", "--pid", "--limit", "--once"};
+  const bool is_option = word.starts_with('-');
+  const std::string suggestion = is_option       ? hmk::did_you_mean(word, kOptions)
+                                 : is_verb_place ? hmk::did_you_mean(word, verb_names())
+                                                 : "";
+  return usage_error((is_option       ? "unknown option '"
+                      : is_verb_place ? "unknown verb '"
+                                      : "unexpected '") +
+                         word + "'",
+                     suggestion.empty() ? "see 'hmkctl --help'" : suggestion);
+}
+
 int explain(const CLI::App& app, const CLI::ParseError& error) {
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !app.remaining().empty()) {
-    const std::string word = app.remaining().front();
-    const std::string suggestion = hmk::did_you_mean(word, verb_names());
-    const bool is_verb_place = app.get_subcommands().empty() && !word.starts_with('-');
-    return usage_error((is_verb_place ? "unknown verb '" : "unexpected '") + word + "'",
-                       is_verb_place && !suggestion.empty() ? suggestion : "see 'hmkctl --help'");
-  }
+  const std::vector<std::string> extras = app.remaining(/*recurse=*/true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extras.empty())
+    return explain_extra(extras.front(), app.get_subcommands().empty());
   return usage_error(error.what(), "see 'hmkctl --help'");
 }
 

@@ -18,9 +18,9 @@ struct Options {
 /// The intervals shown: a new number anywhere means that there is news.
 json intervals_of(const json& status) {
   json seen = json::array();
+  const json::json_pointer seq("/last_interval/seq");  // absent before the first interval
   for (const json& target : status.value("targets", json::array()))
-    seen.push_back(
-        {target.value("pid", 0), target.value("last_interval", json::object()).value("seq", 0)});
+    seen.push_back({target.value("pid", 0), target.contains(seq) ? target.at(seq) : json()});
   return seen;
 }
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+//
+// Serve a control socket as hmkd does, above a FakeDevice and a recorded
+// machine, while a command runs:
+//
+//   with_fake_hmkd hmkctl status --socket @SOCKET@
+//
+// Two intervals have passed, a promotion and a demotion among them; none has with
+// --no-interval in front of the command. Ends with the command's exit code.
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <boost/asio/io_context.hpp>
+#include <cstdio>
+#include <cstring>
+
+#include "app.hpp"
+#include "fake_device.hpp"
+#include "tree.hpp"
+#include "util/log.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr int kPid = 4711;
+
+hmk_record region(std::uint64_t start, std::uint64_t length, int node, double whi) {
+  hmk_record record{};
+  record.start = 0x7f0000000000 + start;
+  record.length = length;
+  record.hi_q16 = record.whi_q16 = static_cast<__u32>(whi * 65536);
+  record.resident_pages = static_cast<__u32>(length / HMK_PAGE_SIZE);
+  record.node = node;
+  record.generation = 1;
+  record.samples = 4;
+  record.writes = whi > 2 ? 1 : 0;
+  record.leaf_shift = 21;
+  return record;
+}
+
+hmk::Snapshot interval(std::uint64_t seq, std::vector<hmk_record> records) {
+  hmk::Snapshot snapshot;
+  snapshot.interval.seq = seq;
+  snapshot.interval.start_ns = 1'000'000'000 * seq;
+  snapshot.interval.end_ns = 1'000'000'000 * (seq + 1);
+  snapshot.interval.profile_ns = 38'000'000;
+  snapshot.interval.budget_ns = 50'000'000;
+  snapshot.interval.num_scans = 3;
+  snapshot.interval.nr_regions = static_cast<__u32>(records.size());
+  snapshot.interval.nr_samples = 4 * snapshot.interval.nr_regions;
+  snapshot.records = std::move(records);
+  return snapshot;
+}
+
+/// What there is to see: a hot region promoted, a cold one demoted for it, one
+/// that is pinned where it is.
+void play(boost::asio::io_context& loop, hmk::test::FakeKernel& kernel) {
+  const auto run = [&] {
+    while (loop.poll() > 0) continue;
+  };
+  const auto judge = [](const hmk_range& range) {
+    return range.start == 0x7f0000000000 + 64 * kMiB ? hmk::test::all_pinned(range)
+                                                     : hmk::test::all_clean(range);
+  };
+  kernel.publish(interval(1, {region(0, 8 * kMiB, 3, 3.0), region(32 * kMiB, 8 * kMiB, 0, 0.0),
+                              region(64 * kMiB, 2 * kMiB, 2, 2.5)}));
+  run();
+  while (!kernel.tickets.empty()) {
+    kernel.finish(judge);
+    run();
+  }
+  kernel.publish(interval(2, {region(0, 8 * kMiB, 0, 3.0), region(32 * kMiB, 8 * kMiB, 1, 0.0),
+                              region(64 * kMiB, 2 * kMiB, 2, 2.5)}));
+  run();
+}
+
+pid_t spawn(int argc, char** argv, const std::string& socket) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  for (std::string& word : words)
+    if (word == "@SOCKET@") word = socket;
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  pid_t child = -1;
+  return ::posix_spawnp(&child, pointers[0], nullptr, nullptr, pointers.data(), environ) == 0
+             ? child
+             : -1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  hmk::open_log("error");
+  hmk::test::Tree tree;
+  hmk::test::put_four_tiers(tree);
+  hmk::test::put_node(tree, {0, "0-1", "10 20 30 40", 262144, 4096, 90, 95000});
+  hmk::test::put_process(tree, kPid, "redis-server");
+  tree.put("proc/4711/numa_maps",
+           "7f0 default N0=2048 N1=2048 N2=512 N3=131072 kernelpagesize_kB=4\n");
+
+  hmk::Config config;
+  config.mode = hmk::Mode::manage;
+  config.socket = (tree.root() / "control.sock").string();
+  config.attach = {kPid};
+  hmk::test::FakeKernel kernel;
+  boost::asio::io_context loop;
+  hmk::App app(loop, config,
+               {.attach = [&](std::int32_t, const hmk_params&) -> hmk::Result<hmk::Session> {
+                  return hmk::Session{std::make_unique<hmk::test::FakeDevice>(kernel),
+                                      hmk::test::full_info()};
+                },
+                .root = tree.root(),
+                .module_info = hmk::test::full_info()});
+  if (const auto started = app.start(); !started) {
+    std::fprintf(stderr, "%s\n", started.error().line().c_str());
+    return 1;
+  }
+  if (std::strcmp(argv[1], "--no-interval") != 0) {
+    play(loop, kernel);
+  } else {
+    --argc, ++argv;
+  }
+
+  const pid_t child = spawn(argc, argv, config.socket);
+  if (child < 0) return 127;
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    loop.restart();
+    loop.run_one_for(10ms);
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 126;
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+//
+// hmkd end to end without root and without the module: a FakeDevice below, a
+// recorded machine around, the real loop, policy and control verbs between.
+#include "app.hpp"
+
+#include <gtest/gtest.h>
+
+#include "control/protocol.hpp"
+#include "fake_device.hpp"
+#include "tree.hpp"
+#include "verbs.hpp"
+
+namespace hmk {
+namespace {
+
+using nlohmann::json;
+using test::FakeKernel;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr int kPid = 4711;
+
+hmk_record region(std::uint64_t start, int node, double whi) {
+  hmk_record record{};
+  record.start = start;
+  record.length = 2 * kMiB;
+  record.hi_q16 = record.whi_q16 = static_cast<__u32>(whi * 65536);
+  record.resident_pages = 512;
+  record.node = node;
+  record.generation = 1;
+  record.samples = 1;
+  record.leaf_shift = 21;
+  return record;
+}
+
+Snapshot interval(std::uint64_t seq, std::vector<hmk_record> records) {
+  Snapshot snapshot;
+  snapshot.interval.seq = seq;
+  snapshot.interval.start_ns = 1'000'000'000 * seq;
+  snapshot.interval.end_ns = 1'000'000'000 * (seq + 1);
+  snapshot.interval.profile_ns = 30'000'000;
+  snapshot.interval.budget_ns = 50'000'000;
+  snapshot.interval.num_scans = 3;
+  snapshot.interval.nr_regions = static_cast<__u32>(records.size());
+  snapshot.interval.nr_samples = snapshot.interval.nr_regions;
+  snapshot.records = std::move(records);
+  return snapshot;
+}
+
+class AppTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    test::put_four_tiers(tree_);
+    test::put_process(tree_, kPid, "redis-server");
+    config_.socket = (tree_.root() / "control.sock").string();
+    config_.attach = {kPid};
+  }
+
+  App& start() {
+    app_ = std::make_unique<App>(
+        loop_, config_,
+        App::Options{
+            .attach = [this](std::int32_t pid, const hmk_params& params) -> Result<Session> {
+              if (attach_error_ != 0) return Error{"refused", "", attach_error_};
+              attached_.push_back(pid);
+              kernel_.params = params;
+              return Session{std::make_unique<test::FakeDevice>(kernel_), info_};
+            },
+            .root = tree_.root(),
+            .module_info = info_,
+            .ends_with_last_target = true});
+    const Result<void> started = app_->start();
+    EXPECT_TRUE(started) << started.error().line();
+    return *app_;
+  }
+  /// All that is ready now; nothing in these tests waits for time.
+  void run() {
+    while (loop_.poll() > 0) continue;
+  }
+  json verb(const std::string& name, const json& args = json::object(), bool may_change = true) {
+    return run_verb(*app_, {name, args, may_change});
+  }
+  json data(const std::string& name, const json& args = json::object()) {
+    const json reply = verb(name, args);
+    EXPECT_EQ(reply["ok"], true) << reply;
+    return reply["data"];
+  }
+  json target(const std::string& name) { return data(name)["targets"][0]; }
+
+  test::Tree tree_;
+  boost::asio::io_context loop_;
+  FakeKernel kernel_;
+  hmk_info info_ = test::full_info();
+  Config config_;
+  int attach_error_ = 0;
+  std::vector<std::int32_t> attached_;
+  std::unique_ptr<App> app_;
+};
+
+TEST_F(AppTest, PlansButMovesNothingWhenTrackingOnly) {
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0), region(4 * kMiB, 0, 0.0)}));
+  run();
+  EXPECT_TRUE(kernel_.tickets.empty());
+  const json status = target("status");
+  EXPECT_EQ(status["mode"], "track-only");
+  EXPECT_EQ(status["last_interval"]["planned_promote_bytes"], 2 * kMiB);
+  EXPECT_EQ(status["last_interval"]["promoted_bytes"], 0);
+}
+
+TEST_F(AppTest, PromotesTheHotRegionToTheFastestTierWhenManaging) {
+  config_.mode = Mode::manage;
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0), region(4 * kMiB, 3, 0.0)}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  ASSERT_EQ(kernel_.tickets[0].ranges.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].start, 0u);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].node, 0);
+
+  kernel_.finish(test::all_clean);
+  run();
+  kernel_.publish(interval(2, {region(0, 0, 3.0), region(4 * kMiB, 3, 0.0)}));
+  run();
+  EXPECT_TRUE(kernel_.tickets.empty()) << "it is where it belongs";
+  const json stats = target("stats");
+  EXPECT_EQ(stats["promoted_bytes"], 2 * kMiB);
+  EXPECT_EQ(stats["pages_clean"], 512);
+  EXPECT_EQ(
+      stats["pairs"],
+      json::parse(R"([{"from_tier": 4, "to_tier": 1, "moved_bytes": 2097152, "ranges": 1}])"));
+  EXPECT_EQ(target("status")["last_interval"]["promoted_bytes"], 2 * kMiB);
+}
+
+TEST_F(AppTest, MakesRoomWhenTheFastestTierIsFull) {
+  test::put_node(tree_, {0, "0-1", "10 20 30 40", 262144, 0, 90, 95000});
+  config_.mode = Mode::manage;
+  config_.reserve = 0;
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0), region(4 * kMiB, 0, 0.0)}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u) << "the promotion waits for the demotion";
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].start, 4 * kMiB);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].node, 1) << "one tier down";
+  kernel_.finish(test::all_clean);
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].node, 0);
+}
+
+TEST_F(AppTest, APinnedRegionIsNotTriedInTheNextInterval) {
+  config_.mode = Mode::manage;
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  kernel_.finish(test::all_pinned);
+  run();
+  kernel_.publish(interval(2, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_TRUE(kernel_.tickets.empty());
+  kernel_.publish(interval(3, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(target("stats")["refused_bytes"]["pinned"], 2 * kMiB);
+}
+
+TEST_F(AppTest, DoesNotPlanAnewWhileThePlanBeforeIsMoving) {
+  config_.mode = Mode::manage;
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  kernel_.publish(interval(2, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(target("stats")["plans_skipped"], 1);
+}
+
+TEST_F(AppTest, ModeIsSwitchedWhileItRuns) {
+  start();
+  EXPECT_EQ(data("set", {{"key", "mode"}, {"value", "manage"}})["changed"]["old"], "track-only");
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_EQ(kernel_.tickets.size(), 1u);
+}
+
+TEST_F(AppTest, OnlyTheChangedParameterGoesToTheModule) {
+  start();
+  EXPECT_EQ(kernel_.params.interval_ns, 10'000'000'000u);
+  data("set", {{"key", "interval"}, {"value", "500ms"}});
+  EXPECT_EQ(kernel_.params.mask, HMK_PARAM_INTERVAL);
+  EXPECT_EQ(kernel_.params.interval_ns, 500'000'000u);
+}
+
+TEST_F(AppTest, AParameterTheModuleRefusesIsNotKept) {
+  start();
+  kernel_.refuse_set = EINVAL;
+  const json reply = verb("set", {{"key", "interval"}, {"value", "500ms"}});
+  EXPECT_EQ(reply["error"]["kind"], "failed");
+  EXPECT_EQ(app_->config().interval, Config{}.interval);
+}
+
+TEST_F(AppTest, MisusedVerbsSayWhatWasMeant) {
+  start();
+  const auto error = [&](const std::string& name, const json& args) {
+    const json reply = verb(name, args);
+    EXPECT_EQ(reply["ok"], false) << reply;
+    return reply["error"]["kind"].get<std::string>() + ": " +
+           reply["error"]["what"].get<std::string>() + "; " +
+           reply["error"]["remedy"].get<std::string>();
+  };
+  EXPECT_EQ(error("statsu", {}), "usage: unknown verb 'statsu'; did you mean 'status'?");
+  EXPECT_EQ(error("set", {{"key", "intervall"}, {"value", "1s"}}),
+            "usage: unknown key 'intervall'; did you mean 'interval'?");
+  EXPECT_EQ(error("set", {{"key", "interval"}, {"value", "10"}}),
+            "usage: interval: '10' is a number without unit; write for example 10s, 500ms or 2min");
+  EXPECT_EQ(error("set", {{"key", "socket"}, {"value", "/x"}}),
+            "usage: key 'socket' is read at start only; change it in hmkd.yaml and restart hmkd");
+  EXPECT_EQ(error("detach", {{"pid", 99}}), "failed: PID 99 is not managed; see 'hmkctl status'");
+  EXPECT_EQ(error("regions", {{"pid", 99}}),
+            "failed: PID 99 is not managed; attach it with 'hmkctl attach 99'");
+  for (const json& args : {json{{"key", 1}}, json{{"key", "mode"}}, json{{"value", "manage"}},
+                           json{{"key", "mode"}, {"value", {1}}}})
+    EXPECT_EQ(verb("set", args)["error"]["kind"], "usage") << args;
+  for (const json& args : {json{{"pid", "1"}}, json{{"pid", -1}}, json{{"pid", 1.5}},
+                           json{{"pid", 18446744073709551615ull}}, json::object()})
+    EXPECT_EQ(verb("attach", args)["error"]["kind"], "usage") << args;
+  EXPECT_EQ(verb("regions", {{"limit", "x"}})["error"]["kind"], "usage");
+}
+
+TEST_F(AppTest, ReadersMayNotChange) {
+  start();
+  for (const char* const name : {"set", "attach", "detach"})
+    EXPECT_EQ(verb(name, {{"pid", kPid}}, false)["error"]["kind"], "failed") << name;
+  for (const char* const name : {"status", "tiers", "regions", "stats", "version"})
+    EXPECT_EQ(verb(name, json::object(), false)["ok"], true) << name;
+}
+
+TEST_F(AppTest, EndsWhenItsOneTargetEnds) {
+  start();
+  tree_.remove("proc/" + std::to_string(kPid));
+  kernel_.tell(HMK_EVENT_GONE, 0);
+  run();
+  EXPECT_TRUE(loop_.stopped());
+  EXPECT_FALSE(kernel_.is_open);
+}
+
+TEST_F(AppTest, FollowsTheProcessThroughExec) {
+  start();
+  kernel_.tell(HMK_EVENT_GONE, 0);
+  run();
+  EXPECT_EQ(attached_, (std::vector<std::int32_t>{kPid, kPid}));
+  EXPECT_TRUE(kernel_.is_open);
+  EXPECT_FALSE(loop_.stopped());
+}
+
+TEST_F(AppTest, AReusedPidIsNotTheSameProcess) {
+  start();
+  tree_.remove("proc/" + std::to_string(kPid));
+  tree_.put("proc/" + std::to_string(kPid) + "/stat",
+            "4711 (other) S 1 1 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 99 1 1\n");
+  kernel_.tell(HMK_EVENT_GONE, 0);
+  run();
+  EXPECT_EQ(attached_.size(), 1u);
+  EXPECT_TRUE(loop_.stopped());
+}
+
+TEST_F(AppTest, DetachingClosesTheSession) {
+  start();
+  data("detach", {{"pid", kPid}});
+  EXPECT_FALSE(kernel_.is_open);
+}
+
+TEST_F(AppTest, OnAKernelThatCannotMoveItOnlyTracks) {
+  info_.features = 1ull << HMK_FEAT_SCAN;
+  config_.mode = Mode::manage;
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_TRUE(kernel_.tickets.empty());
+  EXPECT_EQ(target("status")["mode"], "track-only");
+}
+
+TEST_F(AppTest, StatusShowsTiersAsTheProcessSeesThem) {
+  tree_.put("proc/4711/numa_maps", "7f00 default N0=256 N3=512 kernelpagesize_kB=4\n");
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0), region(4 * kMiB, 0, 1.0)}));
+  run();
+  const json status = target("status");
+  ASSERT_EQ(status["tiers"].size(), 4u);
+  EXPECT_EQ(status["tiers"][0]["resident_bytes"], kMiB);
+  EXPECT_EQ(status["tiers"][3]["resident_bytes"], 2 * kMiB);
+  EXPECT_EQ(status["tiers"][3]["hot_share_percent"], 75.0);
+  EXPECT_EQ(status["tiers"][3]["latency_ns"], 340);
+  EXPECT_EQ(status["last_interval"]["profiling_percent"], 3.0);
+  EXPECT_EQ(status["last_interval"]["budget_percent"], 5.0);
+  EXPECT_EQ(data("tiers")["order"]["source"], "hmat");
+}
+
+TEST_F(AppTest, RegionsComeHottestFirstAndAsManyAsAsked) {
+  start();
+  kernel_.publish(
+      interval(1, {region(0, 3, 1.0), region(4 * kMiB, 0, 3.0), region(8 * kMiB, 1, 2.0)}));
+  run();
+  const json rows = data("regions", {{"limit", 2}})["targets"][0]["regions"];
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["start"], 4 * kMiB);
+  EXPECT_EQ(rows[0]["whi"], 3.0);
+  EXPECT_EQ(rows[0]["tier"], 1);
+  EXPECT_EQ(rows[1]["start"], 8 * kMiB);
+  EXPECT_EQ(data("regions", {{"limit", 0}})["targets"][0]["regions"].size(), 3u);
+}
+
+TEST_F(AppTest, AManagedPidIsNotAttachedTwice) {
+  start();
+  EXPECT_EQ(verb("attach", {{"pid", kPid}})["error"]["what"], "PID 4711 is managed already");
+}
+
+TEST_F(AppTest, TheOneTargetThatCannotBeAttachedIsAnError) {
+  attach_error_ = EPERM;
+  app_ = std::make_unique<App>(
+      loop_, config_,
+      App::Options{.attach = [](std::int32_t, const hmk_params&) -> Result<Session> {
+                     return Error{"refused", "", EPERM};
+                   },
+                   .root = tree_.root(),
+                   .ends_with_last_target = true});
+  EXPECT_FALSE(app_->start());
+}
+
+}  // namespace
+}  // namespace hmk

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "config/keys.hpp"
+#include "config/read.hpp"
+
+namespace hmk {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines problems_of(const std::string& text) {
+  return read_config_text(text, "f.yaml").problems;
+}
+
+TEST(Config, ReferenceFileHoldsEveryKeyAtItsDefault) {
+  const ConfigOrProblems got = read_config_file(HMK_REFERENCE_CONFIG);
+  ASSERT_EQ(got.problems, Lines{});
+  const Config defaults;
+  for (const Key& key : keys()) EXPECT_EQ(key.get(got.config), key.get(defaults)) << key.name;
+  EXPECT_EQ(got.config.tiers, defaults.tiers);
+  EXPECT_EQ(got.config.attach, defaults.attach);
+
+  std::ifstream in(HMK_REFERENCE_CONFIG);
+  Lines written;
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty() && line[0] != '#') written.push_back(line.substr(0, line.find(':')));
+  std::sort(written.begin(), written.end());
+  Lines known(key_names().begin(), key_names().end());
+  std::sort(known.begin(), known.end());
+  EXPECT_EQ(written, known);
+}
+
+TEST(Config, ExamplesAreValid) {
+  for (const auto& file : std::filesystem::directory_iterator(HMK_EXAMPLE_CONFIGS))
+    EXPECT_EQ(read_config_file(file.path()).problems, Lines{}) << file.path();
+}
+
+TEST(Config, EmptyTextMeansTheDefaults) {
+  EXPECT_EQ(problems_of(""), Lines{});
+  EXPECT_EQ(problems_of("# nothing\n"), Lines{});
+}
+
+TEST(Config, ReportsAllProblemsAtOnceInOrderOfLines) {
+  EXPECT_EQ(problems_of("intervall: 10s\n"
+                        "overhead: 5\n"
+                        "num_scans: 010\n"
+                        "alpha: .nan\n"
+                        "buckets: 64\n"
+                        "buckets: 32\n"
+                        "mode: on\n"),
+            (Lines{
+                "f.yaml:1: intervall: unknown key; did you mean 'interval'?",
+                "f.yaml:2: overhead: '5' is a number without unit; write for example 5% or 0.5%",
+                "f.yaml:3: num_scans: '010' is not a whole number; write digits only, without "
+                "leading zero",
+                "f.yaml:4: alpha: '.nan' is not a plain decimal; write a plain decimal such as 0.5",
+                "f.yaml:6: buckets: is given twice, first in line 5; remove one of them",
+                "f.yaml:7: mode: 'on' is no mode; use track-only or manage",
+            }));
+}
+
+TEST(Config, RefusesValuesOutOfRange) {
+  for (const char* const line : {"interval: 49ms",
+                                 "interval: 11min",
+                                 "overhead: 0%",
+                                 "overhead: 50.01%",
+                                 "num_scans: 0",
+                                 "num_scans: 17",
+                                 "alpha: 0",
+                                 "alpha: 1.1",
+                                 "alpha: .inf",
+                                 "top_k: 65",
+                                 "max_region: 1MiB",
+                                 "buckets: 1",
+                                 "buckets: 1025",
+                                 "tau1: 17",
+                                 "socket: relative.sock",
+                                 "log_level: loud",
+                                 "tiers: []",
+                                 "tiers: [0, 0]",
+                                 "tiers: [64]",
+                                 "tiers: {a: b}",
+                                 "tiers: [[0], [1]]",
+                                 "attach: 12",
+                                 "attach: [0]",
+                                 "attach: [7, 7]",
+                                 "attach: [4194305]",
+                                 "interval: [10s]",
+                                 "interval:",
+                                 "- a",
+                                 "[]",
+                                 "a",
+                                 "interval: 10s\n---\ninterval: 5s"})
+    EXPECT_EQ(problems_of(line).empty(), false) << line;
+}
+
+TEST(Config, AcceptsTheEdgesOfEachRange) {
+  for (const char* const line :
+       {"interval: 50ms", "interval: 10min", "overhead: 0.01%", "overhead: 50%", "num_scans: 1",
+        "num_scans: 16", "alpha: 1", "alpha: 1.0", "alpha: 0.00002", "promote_limit: 0B",
+        "reserve: 64MiB", "reserve: auto", "tau1: 1.0", "gain_margin: 0", "tiers: [3, 1, 0]",
+        "attach: [1, 4194304]", "mode: manage"})
+    EXPECT_EQ(problems_of(line), Lines{}) << line;
+}
+
+TEST(Config, BrokenYamlIsOneProblemWithItsLine) {
+  const Lines problems = problems_of("mode: manage\ninterval: \"10s\n");
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_TRUE(problems[0].starts_with("f.yaml:")) << problems[0];
+}
+
+TEST(Config, HostileNestingIsAProblemAndNotACrash) {
+  EXPECT_EQ(problems_of("attach: " + std::string(100'000, '[')).empty(), false);
+  EXPECT_EQ(problems_of(std::string(100'000, '{')).empty(), false);
+}
+
+TEST(Config, MissingFileSaysSo) {
+  EXPECT_EQ(read_config_file("/nonexistent/hmkd.yaml").problems,
+            Lines{"/nonexistent/hmkd.yaml: cannot be read; check the path and its permissions"});
+}
+
+TEST(Config, AKeyThatIsRefusedLeavesTheConfigAsItWas) {
+  Config config;
+  EXPECT_FALSE(find_key("interval")->set(config, "10"));
+  EXPECT_EQ(config.interval, Config{}.interval);
+}
+
+TEST(Config, ReserveIsThePromoteLimitButAtMostATwentiethOfTheTier) {
+  Config config;
+  EXPECT_EQ(reserve_for(config, 100ull << 30), 200ull << 20);
+  EXPECT_EQ(reserve_for(config, 1ull << 30), (1ull << 30) / 20);
+  config.reserve = 0;
+  EXPECT_EQ(reserve_for(config, 1ull << 30), 0u);
+}
+
+}  // namespace
+}  // namespace hmk

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <cerrno>
+
+#include "control/peer.hpp"
+#include "control/protocol.hpp"
+#include "control/server.hpp"
+#include "tree.hpp"
+#include "util/fd.hpp"
+
+namespace hmk {
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+TEST(Protocol, ReadsAVerbWithItsArguments) {
+  const auto request = parse_request(R"({"verb": "set", "args": {"key": "mode"}})");
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->verb, "set");
+  EXPECT_EQ(request->args["key"], "mode");
+  EXPECT_FALSE(request->may_change);
+}
+
+TEST(Protocol, RefusesWhatIsNoRequest) {
+  for (const char* const line :
+       {"", "x", "[]", "1", "null", "{", "{}", R"({"verb": 1})", R"({"verb": ""})",
+        R"({"verb": "status", "args": []})", R"({"verb": "status", "more": 1})",
+        "{\"verb\": \"\xff\"}", R"({"verb": "status"} {"verb": "status"})"})
+    EXPECT_FALSE(parse_request(line)) << line;
+}
+
+TEST(Protocol, BoundsTheNestingBeforeItParses) {
+  const auto nested = [](int depth, char open, char close) {
+    return R"({"verb": "x", "args": {"a": )" + std::string(static_cast<std::size_t>(depth), open) +
+           std::string(static_cast<std::size_t>(depth), close) + "}}";
+  };
+  EXPECT_TRUE(parse_request(nested(kMaxDepth - 2, '[', ']')));
+  EXPECT_FALSE(parse_request(nested(kMaxDepth - 1, '[', ']')));
+  EXPECT_FALSE(parse_request(nested(100'000, '[', ']')));
+  EXPECT_FALSE(parse_request(std::string(100'000, '[')));
+  EXPECT_FALSE(parse_request(std::string(100'000, '{')));
+  // Brackets inside a string are text, behind an escaped quote as well.
+  EXPECT_TRUE(parse_request(R"({"verb": "x\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["})"));
+}
+
+TEST(Protocol, WritesOneLineWhateverTheBytes) {
+  const std::string line = to_line(answer({{"comm", "a\nb\xff"}}));
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+}
+
+/// A client that is driven by hand; sends never block the test.
+class Client {
+ public:
+  explicit Client(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, path.size());
+    is_connected_ =
+        ::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  }
+  bool is_connected() const { return is_connected_; }
+  void send(const std::string& text) {
+    (void)!::send(fd_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+  /// What has arrived; sets is_closed() at the end of the stream.
+  const std::string& receive() {
+    std::array<char, 4096> part{};
+    for (;;) {
+      const ssize_t got = ::recv(fd_.get(), part.data(), part.size(), MSG_DONTWAIT);
+      if (got <= 0) {
+        // A reset is an end too: the server had not read all that was sent.
+        is_closed_ = got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+        return text_;
+      }
+      text_.append(part.data(), static_cast<std::size_t>(got));
+    }
+  }
+  bool is_closed() const { return is_closed_; }
+
+ private:
+  Fd fd_;
+  bool is_connected_ = false, is_closed_ = false;
+  std::string text_;
+};
+
+class ControlServer : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto open = server_.listen(path_, "no-such-group");
+    ASSERT_TRUE(open) << open.error().line();
+  }
+
+  /// Runs the loop until `done`, five seconds at most.
+  template <class Done>
+  bool until(Done done) {
+    const auto limit = std::chrono::steady_clock::now() + 5s;
+    while (!done()) {
+      if (std::chrono::steady_clock::now() > limit) return false;
+      loop_.restart();
+      loop_.run_one_for(10ms);
+    }
+    return true;
+  }
+  std::string ask(Client& client, const std::string& text) {
+    client.send(text);
+    const std::size_t before = client.receive().size();
+    until([&] { return client.receive().size() > before || client.is_closed(); });
+    return client.receive();
+  }
+
+  test::Tree tree_;
+  std::string path_ = (tree_.root() / "c.sock").string();
+  boost::asio::io_context loop_;
+  std::string big_ = std::string(1, 'x');
+  Server server_{
+      loop_,
+      [this](const Request& request) {
+        return answer({{"verb", request.verb}, {"may", request.may_change}, {"x", big_}});
+      },
+      {.clients = 4, .idle = 300ms, .write = 300ms}};
+};
+
+TEST_F(ControlServer, AnswersEachLineOfAConnection) {
+  Client client(path_);
+  EXPECT_NE(ask(client, "{\"verb\": \"a\"}\n").find("\"verb\":\"a\""), std::string::npos);
+  EXPECT_NE(ask(client, "{\"verb\": \"b\"}\n").find("\"verb\":\"b\""), std::string::npos);
+}
+
+TEST_F(ControlServer, AnswersLinesThatArriveTogetherAndInPieces) {
+  Client client(path_);
+  client.send("{\"verb\": \"a\"}\n{\"verb\": \"b\"}\n{\"ve");
+  ASSERT_TRUE(until([&] { return client.receive().find("\"b\"") != std::string::npos; }));
+  client.send("rb\": \"c\"}\n");
+  EXPECT_TRUE(until([&] { return client.receive().find("\"c\"") != std::string::npos; }));
+}
+
+TEST_F(ControlServer, OwnUserMayChangeThings) {
+  Client client(path_);
+  EXPECT_NE(ask(client, "{\"verb\": \"a\"}\n").find("\"may\":true"), std::string::npos);
+}
+
+TEST_F(ControlServer, SocketIsClosedToOthers) {
+  struct stat st {};
+  ASSERT_EQ(::stat(path_.c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 0777, 0660u);
+}
+
+TEST_F(ControlServer, GarbageIsAnsweredAndCutOff) {
+  Client client(path_);
+  EXPECT_NE(ask(client, "garbage\n").find("\"ok\":false"), std::string::npos);
+  EXPECT_TRUE(until([&] { return client.receive(), client.is_closed(); }));
+}
+
+TEST_F(ControlServer, HundredThousandBracketsAreCutOff) {
+  Client client(path_);
+  client.send(std::string(100'000, '['));
+  EXPECT_TRUE(until([&] { return client.receive(), client.is_closed(); }));
+  Client other(path_);
+  EXPECT_NE(ask(other, "{\"verb\": \"a\"}\n").find("\"ok\":true"), std::string::npos);
+}
+
+TEST_F(ControlServer, ALineWithoutEndIsCutOffAt64KiB) {
+  Client client(path_);
+  client.send(std::string(kFrameBytes + 1, 'x'));
+  EXPECT_TRUE(until([&] { return client.receive(), client.is_closed(); }));
+}
+
+TEST_F(ControlServer, SilentClientsAreCutOff) {
+  Client client(path_);
+  ASSERT_TRUE(until([&] { return server_.nr_clients() == 1; }));
+  EXPECT_TRUE(until([&] { return server_.nr_clients() == 0; }));
+}
+
+TEST_F(ControlServer, AClientThatDoesNotReadIsCutOffWhileOthersAreServed) {
+  big_.assign(8u << 20, 'x');
+  Client deaf(path_);
+  deaf.send("{\"verb\": \"a\"}\n");
+  ASSERT_TRUE(until([&] { return server_.nr_clients() == 1; }));
+  big_ = "x";
+  Client other(path_);
+  EXPECT_NE(ask(other, "{\"verb\": \"a\"}\n").find("\"ok\":true"), std::string::npos);
+  EXPECT_TRUE(until([&] { return server_.nr_clients() == 0; }));
+}
+
+TEST_F(ControlServer, TooManyClientsAreToldSo) {
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 4; ++i) clients.push_back(std::make_unique<Client>(path_));
+  ASSERT_TRUE(until([&] { return server_.nr_clients() == 4; }));
+  Client late(path_);
+  ASSERT_TRUE(until([&] { return late.receive(), late.is_closed(); }));
+  EXPECT_NE(late.receive().find("too many clients"), std::string::npos);
+}
+
+TEST_F(ControlServer, AClientThatLeavesIsForgotten) {
+  {
+    Client client(path_);
+    ASSERT_TRUE(until([&] { return server_.nr_clients() == 1; }));
+  }
+  EXPECT_TRUE(until([&] { return server_.nr_clients() == 0; }));
+}
+
+TEST_F(ControlServer, ASecondServerDoesNotTakeASocketThatIsServed) {
+  Server second(loop_, [](const Request&) { return json(); });
+  const auto open = second.listen(path_, "");
+  ASSERT_FALSE(open);
+  EXPECT_NE(open.error().what.find("another hmkd serves it"), std::string::npos);
+}
+
+TEST(Control, ASocketLeftBehindIsReplacedAndAFileIsNot) {
+  test::Tree tree;
+  boost::asio::io_context loop;
+  const std::string path = (tree.root() / "c.sock").string();
+  {
+    const Fd dead(::socket(AF_UNIX, SOCK_STREAM, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, path.size());
+    ASSERT_EQ(::bind(dead.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  }
+  {
+    Server server(loop, [](const Request&) { return json(); });
+    EXPECT_TRUE(server.listen(path, ""));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path)) << "removed at the end";
+  tree.put("c.sock", "precious");
+  Server server(loop, [](const Request&) { return json(); });
+  EXPECT_FALSE(server.listen(path, ""));
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(Control, UnknownGroupIsNone) {
+  EXPECT_FALSE(find_group("no-such-group"));
+}
+
+}  // namespace
+}  // namespace hmk

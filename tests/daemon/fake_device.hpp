@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+//
+// A Device without a kernel: tests publish intervals and decide how moves end.
+// The descriptor is a real one, so the loop waits as it does on /dev/hmk.
+#pragma once
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <deque>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "device/device.hpp"
+#include "util/fd.hpp"
+
+namespace hmk::test {
+
+/// What the tests keep in their hands while the daemon owns the Device.
+struct FakeKernel {
+  Fd wake{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+  std::deque<hmk_event> events;
+  Snapshot table;
+  hmk_params params{};
+  struct Ticket {
+    std::uint64_t cookie;
+    std::vector<hmk_range> ranges;
+  };
+  std::vector<Ticket> tickets;  ///< in flight, oldest first
+  std::map<std::uint64_t, std::vector<hmk_range_result>> finished;
+  int refuse_move = 0;  ///< errno of the next moves
+  int refuse_set = 0;
+  bool is_open = true;
+
+  void tell(unsigned kind, std::uint64_t value) {
+    events.push_back({sizeof(hmk_event), kind, value, 0});
+    const std::uint64_t one = 1;
+    (void)!::write(wake.get(), &one, sizeof(one));
+  }
+  void publish(Snapshot snapshot) {
+    table = std::move(snapshot);
+    tell(HMK_EVENT_INTERVAL, table.interval.seq);
+  }
+  /// Ends the oldest ticket; `judge` says how each range went.
+  void finish(const std::function<hmk_range_result(const hmk_range&)>& judge) {
+    const Ticket ticket = tickets.front();
+    tickets.erase(tickets.begin());
+    for (const hmk_range& range : ticket.ranges) finished[ticket.cookie].push_back(judge(range));
+    tell(HMK_EVENT_TICKET, ticket.cookie);
+  }
+};
+
+/// Every page of the range moved, none written meanwhile.
+inline hmk_range_result all_clean(const hmk_range& range) {
+  hmk_range_result result{};
+  result.pages_clean = range.length / HMK_PAGE_SIZE;
+  result.commit_max_ns = 1000;
+  return result;
+}
+
+inline hmk_range_result all_pinned(const hmk_range& range) {
+  hmk_range_result result{};
+  result.refused[HMK_REFUSED_PINNED] = range.length / HMK_PAGE_SIZE;
+  return result;
+}
+
+class FakeDevice : public Device {
+ public:
+  explicit FakeDevice(FakeKernel& kernel) : kernel_(kernel) { kernel_.is_open = true; }
+  ~FakeDevice() override { kernel_.is_open = false; }
+
+  int poll_fd() const override { return kernel_.wake.get(); }
+  Result<std::vector<hmk_event>> read_events() override {
+    std::uint64_t count = 0;
+    (void)!::read(kernel_.wake.get(), &count, sizeof(count));
+    std::vector<hmk_event> events(kernel_.events.begin(), kernel_.events.end());
+    kernel_.events.clear();
+    return events;
+  }
+  Result<Snapshot> snapshot() override { return kernel_.table; }
+  Result<hmk_stats> stats() override {
+    hmk_stats stats{};
+    stats.intervals = kernel_.table.interval.seq;
+    stats.profile_ns = 30;
+    stats.wall_ns = 1000;
+    return stats;
+  }
+  Result<void> set(const hmk_params& params) override {
+    if (kernel_.refuse_set != 0) return Error{"hmk refused SET", "", kernel_.refuse_set};
+    kernel_.params = params;
+    return {};
+  }
+  Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges) override {
+    if (kernel_.refuse_move != 0) return Error{"hmk refused MOVE", "", kernel_.refuse_move};
+    kernel_.tickets.push_back({cookie, {ranges.begin(), ranges.end()}});
+    return {};
+  }
+  Result<std::vector<hmk_range_result>> result(std::uint64_t cookie, std::size_t) override {
+    const auto found = kernel_.finished.find(cookie);
+    if (found == kernel_.finished.end()) return Error{"no such ticket", "", ENOENT};
+    return found->second;
+  }
+
+ private:
+  FakeKernel& kernel_;
+};
+
+inline hmk_info full_info() {
+  hmk_info info{};
+  info.abi_version = HMK_ABI_VERSION;
+  info.features = 1ull << HMK_FEAT_SCAN | 1ull << HMK_FEAT_MOVE_OWN;
+  return info;
+}
+
+}  // namespace hmk::test
