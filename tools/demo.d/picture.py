@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 from stage import Show
 
 WIDTH, HEIGHT = 900, 460
-LEFT, RIGHT, TOP, BOTTOM = 70, 230, 60, 60
+LEFT, RIGHT, TOP, BOTTOM = 70, 230, 78, 60
 COLOURS = ("#1b7837", "#7fbf7b", "#fdae61", "#d7191c", "#7b3294", "#888888")
 
 
