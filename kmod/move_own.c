@@ -92,7 +92,7 @@ static void switch_over(struct hmk_chunk *c, struct hmk_page *pg)
 	if (!pg->precopy || written)
 		hmk_folio_copy(pg->dst, src);
 	/* Freezes the count: a reference taken meanwhile makes it fail. */
-	if (folio_migrate_mapping(folio_mapping(src), pg->dst, src, 1) != MIGRATEPAGE_SUCCESS) {
+	if (folio_migrate_mapping(folio_mapping(src), pg->dst, src, 1)) {
 		undo(c, pg, HMK_REFUSED_PINNED);
 		return;
 	}

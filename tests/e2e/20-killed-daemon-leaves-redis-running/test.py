@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# timeout: 240
+"""SIGKILL of hmkd at ten random moments of a migrating run: redis-server keeps serving, every value
+stays right, a restarted hmkd attaches again, and afterwards module and memory are as before."""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, sys.path[0] + "/..")
+import lib  # noqa: E402
+
+LOAD = lib.build("tools/load/hmk-load-kv")
+HMKCTL = lib.build("tools/hmkctl/hmkctl")
+REDIS, STATE, CONTROL, CONFIG = "/run/redis.sock", "/run/load.state", "/run/hmk.sock", "/run/hmkd.yaml"
+ROUNDS, KEYS = 10, 60000
+rng = random.Random(7)
+
+
+def start_redis() -> subprocess.Popen:
+    process = subprocess.Popen(["taskset", "-c", "0", "redis-server", "--port", "0", "--unixsocket", REDIS, "--save", "",
+                                "--appendonly", "no", "--dir", "/run"], stdout=subprocess.DEVNULL)
+    lib.wait_for(lambda: os.path.exists(REDIS), 30, "redis-server is up")
+    return process
+
+
+def start_hmkd(pid: int, first: int) -> subprocess.Popen:
+    """Another order of tiers each time, so that the hot data always has somewhere to go."""
+    tiers = [(first + i) % 4 for i in range(4)]
+    Path(CONFIG).write_text(f"mode: manage\ninterval: 200ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\ntiers: {tiers}\n",
+                            encoding="ascii")
+    Path(CONTROL).unlink(missing_ok=True)
+    log = open("/run/hmkd.log", "ab")
+    process = subprocess.Popen([lib.build("daemon/hmkd"), "--pid", str(pid), "--config", CONFIG, "--socket", CONTROL],
+                               stdout=log, stderr=log)
+    lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+    return process
+
+
+def promoted() -> int:
+    done = lib.run(HMKCTL, "--socket", CONTROL, "--json", "stats", check_status=False)
+    if done.returncode:
+        return 0
+    return json.loads(done.stdout)["targets"][0]["promoted_bytes"]
+
+
+def finish(process: subprocess.Popen, number: int = signal.SIGTERM) -> int:
+    process.send_signal(number)
+    return process.wait(60)
+
+
+lib.load_module()
+finish(start_redis())  # warm the page cache before counting
+before = lib.free_pages()
+redis = start_redis()
+lib.run(LOAD, "fill", "--socket", REDIS, "--state", STATE, "--keys", KEYS, "--value-size", "2048B")
+load = subprocess.Popen([LOAD, "run", "--socket", REDIS, "--state", STATE, "--read-share", "70%", "--pipeline", "8"],
+                        stdout=subprocess.DEVNULL)
+for i in range(ROUNDS):
+    daemon = start_hmkd(redis.pid, 1 + i % 3)
+    goal = rng.randrange(1, 40 << 20)
+    lib.wait_for(lambda: promoted() >= goal, 60, f"round {i}: {goal} bytes are promoted")
+    lib.check(finish(daemon, signal.SIGKILL) == -signal.SIGKILL, f"round {i}: hmkd is killed after {goal} bytes")
+    answer = lib.run("redis-cli", "-s", REDIS, "ping").stdout
+    lib.check("PONG" in answer and load.poll() is None, f"round {i}: redis-server serves")
+daemon = start_hmkd(redis.pid, 0)
+lib.wait_for(lambda: promoted() > 0, 60, "the restarted hmkd attaches and moves again")
+lib.check(finish(daemon) == 0, "hmkd ends by itself on SIGTERM")
+lib.check(finish(load) == 0, "every reply during the run was right")
+report = lib.run(LOAD, "check", "--socket", REDIS, "--state", STATE).stdout
+lib.check(json.loads(report.splitlines()[-1])["wrong_values"] == 0, "every value is right")
+finish(redis)
+lib.unload_module()
+Path(STATE).unlink()
+lib.wait_for(lambda: abs(lib.free_pages() - before) < 8192, 20, f"free pages {before} back (now {lib.free_pages()})")
