@@ -63,10 +63,12 @@ void Histogram::link(Id id) {
   Entry& entry = entries_[id];
   if (entry.column == kUnlisted) return;
   Cell& list = cells_[cell(entry.bucket, entry.column)];
-  entry.prev = kNone;
-  entry.next = list.head;
-  if (list.head != kNone) entries_[list.head].prev = id;
-  list.head = id;
+  // At the end, so that a first snapshot is listed by address, as ties are decided: a
+  // shortlist of equals then keeps what it has instead of replacing it each time.
+  entry.next = kNone;
+  entry.prev = list.tail;
+  (list.tail == kNone ? list.head : entries_[list.tail].next) = id;
+  list.tail = id;
   ++list.count;
 }
 
@@ -75,8 +77,12 @@ void Histogram::unlink(Id id) {
   if (entry.column == kUnlisted) return;
   Cell& list = cells_[cell(entry.bucket, entry.column)];
   (entry.prev == kNone ? list.head : entries_[entry.prev].next) = entry.next;
-  if (entry.next != kNone) entries_[entry.next].prev = entry.prev;
+  (entry.next == kNone ? list.tail : entries_[entry.next].prev) = entry.prev;
   --list.count;
+}
+
+void Histogram::reserve(std::size_t regions) {
+  if (regions > entries_.capacity()) entries_.reserve(regions + regions / 16);
 }
 
 Histogram::Id Histogram::insert(ProcessId process, const RegionView& region) {

@@ -59,6 +59,8 @@ class Histogram {
   /// reused. A region that is not movable, has nothing resident or sits on no
   /// known tier is kept but listed nowhere.
   Id insert(ProcessId process, const RegionView& region);
+  /// Makes place for so many regions at once, with a sixteenth to spare.
+  void reserve(std::size_t regions);
   /// Gives `id` new values; touches a list only when bucket or column changed.
   void update(Id id, const RegionView& now);
   void erase(Id id);
@@ -100,6 +102,7 @@ class Histogram {
  private:
   struct Cell {
     Id head = kNone;
+    Id tail = kNone;
     std::uint32_t count = 0;
   };
 

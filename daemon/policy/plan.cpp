@@ -213,6 +213,7 @@ Plan make_plan(std::span<const RegionView> regions, std::span<const TierView> ti
   std::vector<NodeId> nodes;
   for (const TierView& tier : tiers) nodes.push_back(tier.node);
   Histogram histogram({.buckets = params.buckets, .num_scans = params.num_scans}, nodes);
+  histogram.reserve(regions.size());
   for (const RegionView& region : regions) histogram.insert(0, region);
   return make_plan(histogram, tiers, params);
 }

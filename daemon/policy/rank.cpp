@@ -58,6 +58,7 @@ void Ranking::update(ProcessId process, std::span<const RegionView> regions) {
   std::vector<Histogram::Id>& ids = by_process_[process];
   std::vector<Histogram::Id> now;
   now.reserve(regions.size());
+  histogram_.reserve(histogram_.size() - ids.size() + regions.size());
   auto old = ids.begin();
   for (const RegionView& region : regions) {
     while (old != ids.end() && histogram_[*old].start < region.start) histogram_.erase(*old++);

@@ -18,7 +18,7 @@ using namespace hmk::test;
 
 namespace {
 
-constexpr std::uint64_t kRounds = 3000;
+constexpr std::uint64_t kRounds = rounds(2000);
 
 struct Machine {
   std::vector<TierView> tiers;
@@ -240,7 +240,7 @@ TEST(PlanProperties, SameInputGivesTheSamePlanHoweverItWasReached) {
 
 TEST(PlanProperties, ASteadyWorkloadComesToRest) {
   // Applying each plan to the machine it was made for ends the moving: no thrash.
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Machine m;
@@ -253,8 +253,8 @@ TEST(PlanProperties, ASteadyWorkloadComesToRest) {
       r.whi_q16 = r.hi_q16 = random.below32(3 << 16);
       m.regions[0].push_back(r);
     }
-    std::size_t moves = 0, rounds = 0;
-    for (; rounds < 100; ++rounds) {
+    std::size_t moves = 0, intervals = 0;
+    for (; intervals < 100; ++intervals) {
       const Plan plan = plan_of(m);
       if (plan.promotions.empty() && plan.demotions.empty()) break;
       for (const auto* list : {&plan.promotions, &plan.demotions}) {
@@ -267,7 +267,7 @@ TEST(PlanProperties, ASteadyWorkloadComesToRest) {
         }
       }
     }
-    ASSERT_LT(rounds, 100u);
+    ASSERT_LT(intervals, 100u);
     ASSERT_LT(moves, 128u * 6);
     // At rest, no slower region beats one of a faster tier by more than the margin and a bucket.
     const std::uint32_t slack = 3072 * (m.params.gain_margin + 1);

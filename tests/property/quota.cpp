@@ -25,7 +25,7 @@ std::uint32_t count(const Regions& regions) {
 }
 
 TEST(QuotaProperties, TheSumIsTheBudgetThroughWholeIntervals) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(150); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Spans spans = random_spans(random, 20000);
@@ -75,7 +75,7 @@ TEST(QuotaProperties, TheSumIsTheBudgetThroughWholeIntervals) {
 }
 
 TEST(QuotaProperties, TheTopListIsTheHeadOfTheSortedList) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     std::vector<std::uint32_t> variances(random.below(200));
@@ -96,7 +96,7 @@ TEST(QuotaProperties, TheTopListIsTheHeadOfTheSortedList) {
 }
 
 TEST(QuotaProperties, AssigningAgainWithoutScoutsChangesNothing) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(100); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Regions regions = refresh({}, random_spans(random, 20000), 1).regions;

@@ -59,7 +59,7 @@ Regions split(const Regions& in, std::uint32_t generation, std::uint32_t cap) {
 }
 
 TEST(RegionProperties, RefreshKeepsAPartitionThroughAnyChange) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Regions regions;
@@ -79,7 +79,7 @@ TEST(RegionProperties, RefreshKeepsAPartitionThroughAnyChange) {
 }
 
 TEST(RegionProperties, RefreshWithTheSameSpansChangesNothing) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Spans spans = random_spans(random, 20000);
@@ -92,7 +92,7 @@ TEST(RegionProperties, RefreshWithTheSameSpansChangesNothing) {
 }
 
 TEST(RegionProperties, RefreshNeverInventsOrForgetsHotness) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Regions old = refresh({}, random_spans(random, 20000), 1).regions;
@@ -126,7 +126,7 @@ TEST(RegionProperties, RefreshNeverInventsOrForgetsHotness) {
 }
 
 TEST(RegionProperties, AShortArrayHoldsTheBeginningOfTheFullResult) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(100); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Regions old = refresh({}, random_spans(random, 20000), 1).regions;
@@ -142,7 +142,7 @@ TEST(RegionProperties, AShortArrayHoldsTheBeginningOfTheFullResult) {
 }
 
 TEST(RegionProperties, SplitAndMergeKeepThePartitionTheSamplesAndThePages) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Spans spans = random_spans(random, 20000);

@@ -11,6 +11,7 @@
 #include "support/table.hpp"
 
 using hmk::test::Random;
+using hmk::test::rounds;
 using hmk::test::Table;
 
 namespace {
@@ -18,7 +19,7 @@ namespace {
 TEST(TableReaderProperties, SurvivesAnyDamageToTheHeaderAndTheInterval) {
   std::vector<hmk_record> records(16);
   int read = 0, refused = 0;
-  for (std::uint64_t seed = 0; seed < 20000; ++seed) {
+  for (std::uint64_t seed = 0; seed < rounds(20000); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const auto capacity = static_cast<std::uint32_t>(random.below(16));
@@ -42,8 +43,8 @@ TEST(TableReaderProperties, SurvivesAnyDamageToTheHeaderAndTheInterval) {
       ASSERT_LE(nr, records.size());
     }
   }
-  EXPECT_GT(read, 500);
-  EXPECT_GT(refused, 500);
+  EXPECT_GT(read, 50);
+  EXPECT_GT(refused, 50);
 }
 
 }  // namespace

@@ -8,6 +8,21 @@
 
 namespace hmk::test {
 
+/// How many rounds to run: all of them, or an eighth in a build with sanitizers.
+constexpr std::uint64_t rounds(std::uint64_t all) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return (all + 7) / 8;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  return (all + 7) / 8;
+#else
+  return all;
+#endif
+#else
+  return all;
+#endif
+}
+
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

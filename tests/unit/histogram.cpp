@@ -118,7 +118,7 @@ TEST_F(HistogramTest, FollowsARegionFromListToList) {
 TEST_F(HistogramTest, ErasesFromTheBeginningTheMiddleAndTheEndOfAList) {
   std::vector<Histogram::Id> all;
   for (std::uint64_t i = 0; i < 5; ++i) all.push_back(h_.insert(0, region(2 * i, 2, 7, 1)));
-  h_.erase(all[4]);  // the last inserted is the head
+  h_.erase(all[4]);
   h_.erase(all[2]);
   h_.erase(all[0]);
   EXPECT_EQ(ids(h_.bucket_of(q16(1)), 1), (std::vector{all[1], all[3]}));

@@ -64,6 +64,13 @@ TEST_F(RankingTest, StartsOverWithAnotherOrderOfTiers) {
   EXPECT_EQ(h().count(h().bucket_of(q16(1)), 0), 1u);
 }
 
+TEST_F(RankingTest, TakesLessThan64BytesForARegion) {
+  std::vector<RegionView> many;
+  for (std::uint64_t i = 0; i < 20000; ++i) many.push_back(region(2 * i, 2, 1, 1));
+  update(1, many);
+  EXPECT_LE(h().memory_bytes() + many.size() * sizeof(Histogram::Id), 64 * many.size());
+}
+
 class Order : public testing::Test {
  protected:
   Histogram h_{{.buckets = 64, .num_scans = 3}, kNodes};
