@@ -32,7 +32,8 @@ static void count_leaf(const struct hmk_leaf *leaf, void *arg)
 		return;
 	node = page_to_nid(leaf->page);
 	if (node < HMK_MAX_NODES)
-		c->pages[node] += (min(end, c->end) - max_t(u64, leaf->addr, c->start)) >> PAGE_SHIFT;
+		c->pages[node] += (min(end, c->end) - max_t(u64, leaf->addr, c->start)) >>
+				  PAGE_SHIFT;
 	c->leaf_shift = max_t(u8, c->leaf_shift, leaf->shift);
 }
 

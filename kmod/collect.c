@@ -71,8 +71,8 @@ void hmk_moved(struct hmk_chunk *c, struct hmk_page *pg, bool recopied)
 /* Cheap look before the entry is touched; the exact one comes after. */
 static bool may_precopy(const struct hmk_chunk *c, struct folio *folio, bool whole)
 {
-	return c->may_precopy && (c->own || !whole) && folio_test_anon(folio) && !folio_test_ksm(folio) &&
-	       folio_test_swapbacked(folio) && !folio_test_swapcache(folio) &&
+	return c->may_precopy && (c->own || !whole) && folio_test_anon(folio) &&
+	       !folio_test_ksm(folio) && folio_test_swapbacked(folio) && !folio_test_swapcache(folio) &&
 	       !folio_test_writeback(folio) && hmk_folio_mapped_once(folio, whole);
 }
 
