@@ -27,13 +27,20 @@ def parse() -> argparse.Namespace:
     flags.add_argument("--json", metavar="FILE", type=Path, help="also write the results there")
     flags.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "build/demo",
                        help="folder for the picture and the logs (default: build/demo of the checkout)")
-    return flags.parse_args()
+    flags.add_argument("--updates", choices=("in-place", "set"), default="in-place",
+                       help="how the load updates: SETRANGE, which keeps a value where it is (default), or SET, after "
+                       "which the allocator scatters hot values over the heap")
+    args = flags.parse_args()
+    if args.json and not args.json.resolve().parent.is_dir():
+        flags.error(f"--json {args.json}: there is no folder {args.json.parent}; create it first")
+    return args
 
 
 def main() -> int:
     """0 only if everything promised holds; 1 if not; 2 for usage."""
     began = time.monotonic()
-    args, plan = parse(), Plan()
+    args = parse()
+    plan = Plan(in_place=args.updates == "in-place")
     args.out.mkdir(parents=True, exist_ok=True)
     build = prepare.user_space(ROOT, args.out)
     module = build_module(args.kernel)

@@ -23,7 +23,7 @@ class Plan:
     settle_at_least: int = 6        # managed intervals before the share may count as stable
     settle_at_most: int = 35
     settle_window: int = 4          # intervals whose tier-1 share must lie within ...
-    settle_spread: float = 0.02     # ... this much of each other
+    settle_spread: float = 0.03     # ... this much of each other
     guest_seconds: int = 420        # whole life of the guest
 
     def for_guest(self) -> Dict[str, Any]:
