@@ -134,7 +134,6 @@ class Planner {
     if (length == 0) return Outcome::kNoBudget;
     const Bytes wanted = std::min(all, length);
 
-    used_.set(id);  // before victims are looked for: it is none itself
     const auto had = static_cast<Bytes>(std::max<std::int64_t>(room_[to], 0));
     RoomMade made;
     if (had < wanted) {
@@ -151,10 +150,10 @@ class Planner {
     const bool worth = bytes >= wanted / 2 || bytes >= kWorthAMove;
     if (length == 0 || !worth || made.exchanged > leaves_home(region, length)) {
       undo_room(made, to, room_, queues_[to], used_);
-      used_.clear(id);
       return made.nowhere ? Outcome::kNoRoom : Outcome::kNoGain;
     }
 
+    used_.set(id);
     room_[to] -= static_cast<std::int64_t>(bytes);
     if (!gathers) room_[from] += static_cast<std::int64_t>(leaves_home(region, length));
     left_ -= bytes;

@@ -62,9 +62,7 @@ void Ranking::update(ProcessId process, std::span<const RegionView> regions) {
   auto old = ids.begin();
   for (const RegionView& region : regions) {
     while (old != ids.end() && histogram_[*old].start < region.start) histogram_.erase(*old++);
-    const bool same = old != ids.end() && histogram_[*old].start == region.start &&
-                      histogram_[*old].generation == region.generation;
-    if (same) {
+    if (old != ids.end() && histogram_[*old].start == region.start) {
       histogram_.update(*old, region);
       now.push_back(*old++);
     } else {

@@ -65,8 +65,8 @@ class Ranking {
   Ranking(Histogram::Shape shape, std::span<const NodeId> tiers);
 
   /// Replaces what is known about `process`. `regions`: in address order,
-  /// without overlap. A region with the same start and generation is the same
-  /// region; list work is done only for those that changed.
+  /// without overlap. List work is done only for regions whose bucket or tier
+  /// changed, or that appeared or vanished.
   void update(ProcessId process, std::span<const RegionView> regions);
 
   /// Drops a process that has gone. Unknown ones are ignored.

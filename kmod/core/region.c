@@ -172,8 +172,8 @@ static __u64 middle(const struct hmk_region *r)
 			      HMK_CORE_PAGE_SHIFT : r->leaf_shift);
 	__u64 mid = (r->start + hmk_region_bytes(r) / 2) & ~(leaf - 1);
 
-	/* Unsigned: a middle before the start is also "less than a leaf". */
-	if (mid < r->start || mid - r->start < leaf || r->end - mid < leaf)
+	/* Rounded down: the right half is never the smaller one. */
+	if (mid < r->start || mid - r->start < leaf)
 		return 0;
 	return mid;
 }

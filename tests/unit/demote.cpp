@@ -70,6 +70,13 @@ TEST_F(Demote, NeverSwapsMoreThanLeavesTheSource) {
   EXPECT_EQ(made.bytes, 3 * kMiB);
 }
 
+TEST_F(Demote, SwapsOnlyWhatTheRoomThatIsThereDoesNotHold) {
+  for (std::uint64_t i = 0; i < 4; ++i) add(region(2 * i, 2, 0, 0));
+  Room room = {kM, 0, 0, 0};
+  EXPECT_EQ(make(4, room).exchanged, 3 * kMiB);
+  EXPECT_EQ(room[0], 4 * kM);
+}
+
 TEST_F(Demote, RefillsTheReserveOnTheWay) {
   for (std::uint64_t i = 0; i < 10; ++i) add(region(2 * i, 2, 0, 0));
   Room room = {-4 * kM, 100 * kM, 0, 0};

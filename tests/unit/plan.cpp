@@ -167,6 +167,34 @@ TEST(PlanPromotion, PassesAPlaceThatIsTooSmallToBeWorthIt) {
   EXPECT_EQ(half.promotions[0].length, 2 * kMiB);
 }
 
+TEST(PlanPromotion, TakesPartOfARegionWhenItIsHalfOrTwoMebibytes) {
+  const auto promoted = [](Bytes mib, Bytes free) {
+    std::vector<TierView> tiers = {tier(0, 0), tier(1, 0)};
+    tiers[0].free = free;
+    return plan({region(0, mib, 1, 3)}, tiers).promoted;
+  };
+  EXPECT_EQ(promoted(1, kMiB / 2), kMiB / 2);
+  EXPECT_EQ(promoted(1, kMiB / 2 - kPage), 0u);
+  EXPECT_EQ(promoted(64, 2 * kMiB), 2 * kMiB);
+  EXPECT_EQ(promoted(64, 2 * kMiB - kPage), 0u);
+}
+
+TEST(PlanPromotion, GivesAListUpAfterSixtyFourCandidatesWithoutAPlace) {
+  const auto promoted = [](std::uint64_t misfits) {
+    std::vector<RegionView> regions;
+    for (std::uint64_t i = 0; i < misfits; ++i) regions.push_back(region(2 * i, 1, 1, 3));
+    RegionView small = region(2 * misfits, 1, 1, 3);
+    small.length = small.resident = kPage;
+    small.hi_q16 = q16(2);  // last of its list
+    regions.push_back(small);
+    std::vector<TierView> tiers = {tier(0, 0), tier(1, 0)};
+    tiers[0].free = kPage;
+    return plan(regions, tiers).promoted;
+  };
+  EXPECT_EQ(promoted(63), kPage);
+  EXPECT_EQ(promoted(64), 0u);
+}
+
 TEST(PlanDemotion, HappensOnlyWhenAPromotionLacksRoom) {
   const std::vector<RegionView> regions = {region(0, 2, 0, 0), region(2, 2, 1, 3)};
   EXPECT_TRUE(plan(regions, {tier(0, 2), tier(1, 0)}).demotions.empty());

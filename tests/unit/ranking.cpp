@@ -89,6 +89,14 @@ TEST_F(Order, PromotesTheHotterOfTheLastIntervalThenTheSmallerThenByPlace) {
   EXPECT_FALSE(promotes_before(entry(0, 0, 2, 1), entry(0, 0, 2, 1)));
 }
 
+TEST_F(Order, DemotesALowerBucketBeforeAnythingElse) {
+  RegionView cold = region(0, 4, 0, 0), warm = region(8, 2, 0, 1);
+  cold.hi_q16 = q16(3);
+  warm.hi_q16 = 0;
+  const auto first = h_.insert(0, cold), second = h_.insert(0, warm);
+  EXPECT_TRUE(demotes_before(h_[first], h_[second]));
+}
+
 TEST_F(Order, DemotesTheColderOfTheLastIntervalThenTheSmallerThenByPlace) {
   EXPECT_TRUE(demotes_before(entry(1, 8, 4, 1), entry(0, 0, 2, 2)));
   EXPECT_TRUE(demotes_before(entry(1, 8, 2, 1), entry(0, 0, 4, 1)));

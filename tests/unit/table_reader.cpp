@@ -131,7 +131,7 @@ TEST_F(TableReader, RefusesSizesThatAreTooSmallOrUneven) {
   EXPECT_TRUE(refused([](auto& h) { h.capacity = 9; }));
   EXPECT_TRUE(refused([](auto& h) { h.capacity = ~0u; }));
   EXPECT_TRUE(refused([](auto& h) { h.buffer_offset[0] = 8; }));
-  EXPECT_TRUE(refused([](auto& h) { h.buffer_offset[1] += 4; }));
+  EXPECT_TRUE(refused([](auto& h) { h.capacity = 7, h.buffer_offset[1] += 4; }));
   EXPECT_TRUE(refused([](auto& h) { h.buffer_offset[1] += 8; }));
   EXPECT_TRUE(refused([](auto& h) { h.buffer_offset[1] = ~7ull; }));
 }
