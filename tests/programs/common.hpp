@@ -75,7 +75,7 @@ class Memory {
                     -1, 0);
     if (mapping_ == MAP_FAILED) fail("cannot map " + std::to_string(bytes) + " bytes");
     const auto at = reinterpret_cast<std::uintptr_t>(mapping_);
-    data_ = reinterpret_cast<char*>((at + kHuge - 1) & ~(kHuge - 1));
+    data_ = static_cast<char*>(mapping_) + (-at & (kHuge - 1));
     madvise(data_, bytes, pages == Pages::kTransparentHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   }
   ~Memory() { munmap(mapping_, length_); }

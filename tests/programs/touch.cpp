@@ -108,9 +108,10 @@ class Toucher {
     // The rest of the 2 MiB on both sides stays unmapped, so that areas never merge.
     void* hole = mmap(nullptr, length + 2 * kHuge, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (hole == MAP_FAILED) fail("map");
-    const auto at = (reinterpret_cast<std::uintptr_t>(hole) + kHuge) & ~(kHuge - 1);
+    char* const at =
+        static_cast<char*>(hole) + kHuge - reinterpret_cast<std::uintptr_t>(hole) % kHuge;
     munmap(hole, length + 2 * kHuge);
-    void* start = mmap(reinterpret_cast<void*>(at), length, PROT_READ | PROT_WRITE,
+    void* start = mmap(at, length, PROT_READ | PROT_WRITE,
                        share | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (start == MAP_FAILED) fail("map");
     madvise(start, length, kind == "thp" ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);

@@ -104,8 +104,8 @@ int main(int argc, char** argv) {
     std::perror("hmk-load-gups: mmap");
     return 1;
   }
-  const auto base = (reinterpret_cast<std::uintptr_t>(mapping) + kHuge - 1) & ~(kHuge - 1);
-  auto* words = reinterpret_cast<std::uint64_t*>(base);
+  auto* words = reinterpret_cast<std::uint64_t*>(
+      static_cast<char*>(mapping) + (-reinterpret_cast<std::uintptr_t>(mapping) & (kHuge - 1)));
   madvise(words, plan.size, plan.is_huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   std::memset(words, 0, plan.size);  // first touch, in order
 
