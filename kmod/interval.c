@@ -66,7 +66,7 @@ static u32 count_base_regions(const struct hmk_profile *p)
 /* The old regions, trimmed to what is there and joined by what is new. */
 static int refresh_regions(struct hmk_profile *p)
 {
-	u32 most = count_base_regions(p) + p->now.nr + p->nr_spans;
+	u32 most = count_base_regions(p) + 2 * p->now.nr + p->nr_spans;
 	struct hmk_refresh_result res;
 	int err = reserve(&p->next, most);
 
