@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+//
+// hmk-sim SCENARIO: how well each profiler finds the hot set, interval by interval.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+
+#include "run.hpp"
+
+namespace {
+
+using hmk::sim::Layout;
+
+void print(const nlohmann::ordered_json& list) {
+  std::printf("%-14s %-9s %-9s %-9s %-9s %-10s %-10s %s\n", "profiler", "interval", "recall",
+              "precision", "regions", "samples", "profiling", "notes");
+  for (const auto& p : list) {
+    for (std::size_t i = 0; i < p["intervals"].size(); i++) {
+      const auto& row = p["intervals"][i];
+      std::string notes;
+      if (row.contains("tau1")) {
+        char tau[32];
+        std::snprintf(tau, sizeof(tau), "tau1 %.2f", row["tau1"].get<double>());
+        notes = tau + std::string(row["degraded"].get<bool>() ? " degraded" : "");
+      }
+      std::printf("%-14s %-9zu %-9.3f %-9.3f %-9llu %-10llu %-9.3f%% %s\n",
+                  p["profiler"].get<std::string>().c_str(), i + 1, p["recall"][i].get<double>(),
+                  p["precision"][i].get<double>(), row["regions"].get<unsigned long long>(),
+                  row["samples"].get<unsigned long long>(), row["profiling_percent"].get<double>(),
+                  notes.c_str());
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Profile synthetic memory of any size with the core that ships, and with others.",
+               "hmk-sim"};
+  hmk::sim::Means means;
+  hmk::sim::ScenarioOptions world;
+  std::string name, json, leaf = "4K", layout = "contiguous";
+  std::vector<std::string> profilers = hmk::sim::profiler_names();
+  std::uint32_t intervals = 0;
+  const std::map<std::string, double> ns = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}};
+  const std::map<std::string, double> seconds = {{"ms", 1e-3}, {"s", 1}, {"min", 60}};
+  double managed_gib = 0;
+
+  app.add_option("scenario", name, "what happens")
+      ->required()
+      ->check(CLI::IsMember(hmk::sim::scenario_names()));
+  app.add_option("--budget", means.budget_percent, "CPU time of profiling, in percent")
+      ->check(CLI::Range(0.01, 50.0))
+      ->capture_default_str();
+  app.add_option("--seed", means.seed, "same seed, same result")->capture_default_str();
+  app.add_option("--json", json, "write all figures to this file");
+  app.add_option("--intervals", intervals, "how many (default: as the scenario says)")
+      ->check(CLI::Range(1, 10000));
+  app.add_option("--interval", means.interval_s, "length of one (default: 10s)")
+      ->transform(CLI::AsNumberWithUnit(seconds));
+  app.add_option("--scan-cost", means.scan_cost_ns, "of one visit of one leaf (default: 0.5us)")
+      ->transform(CLI::AsNumberWithUnit(ns));
+  app.add_option("--region-cost", means.region_cost_ns,
+                 "of HM-Keeper's other work per region and interval (default: 40ns)")
+      ->transform(CLI::AsNumberWithUnit(ns));
+  app.add_option("--profiler", profilers, "which ones (default: all)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(hmk::sim::profiler_names()));
+  app.add_option("--layout", layout, "of the hot set: in one piece, or in pieces of 2 MiB")
+      ->check(CLI::IsMember({"contiguous", "scattered"}))
+      ->capture_default_str();
+  app.add_option("--leaf", leaf, "size of a page-table leaf")
+      ->check(CLI::IsMember({"4K", "2M"}))
+      ->capture_default_str();
+  app.add_option("--memory", managed_gib, "GiB instead of the scenario's")
+      ->check(CLI::Range(0.0625, 16384.0));
+  app.add_option("--hot-rate", world.hot_rate, "accesses per hot leaf and second")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--num-scans", means.num_scans, "reads of a sample per interval")
+      ->check(CLI::Range(1, 16))
+      ->capture_default_str();
+  app.add_option("--num-ps", means.num_ps, "force HM-Keeper's number of samples");
+  app.add_option("--aim", means.aim_percent, "share of the budget HM-Keeper plans with")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("--damon-samples", means.damon_samples, "sampling per aggregation interval")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  app.add_option("--damon-hot", means.damon_hot_percent, "percent of its samples that make hot")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("--damon-ratio", means.damon_regions_ratio, "most regions over least")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    std::fprintf(stderr, "hmk-sim: %s; see 'hmk-sim --help'\n", e.what());
+    return 2;
+  }
+
+  means.leaf_shift = world.leaf_shift = leaf == "2M" ? 21 : 12;
+  world.layout = layout == "scattered" ? Layout::kScattered : Layout::kContiguous;
+  world.seed = means.seed;
+  world.bytes = static_cast<hmk::sim::Bytes>(managed_gib * (1u << 30));
+  try {
+    hmk::sim::RunOptions options{hmk::sim::make_scenario(name, world), world.layout, means,
+                                 intervals};
+    if (!means.num_ps) options.means.num_ps = options.scenario.num_ps;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto list = hmk::sim::run(options, profilers);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    print(list);
+    std::fprintf(stderr, "%.1f s\n", took.count());
+    if (!json.empty()) {
+      std::ofstream file(json);
+      file << list.dump(1) << '\n';
+      file.flush();
+      if (!file) {
+        std::fprintf(stderr, "hmk-sim: cannot write %s\n", json.c_str());
+        return 1;
+      }
+    }
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "hmk-sim: %s\n", e.what());
+    return 1;
+  }
+  return 0;
+}

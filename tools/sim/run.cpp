@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace hmk::sim {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+double rounded(double value) {
+  return std::round(value * 1e5) / 1e5;
+}
+
+ordered_json run_one(const RunOptions& o, const std::string& name) {
+  const std::unique_ptr<Profiler> profiler = make_profiler(name, o.means);
+  const std::uint32_t intervals = o.intervals ? o.intervals : o.scenario.intervals;
+  ordered_json recall = ordered_json::array(), precision = recall, each = recall;
+  double most_percent = 0, most_state = 0;
+  Outcome last;
+  for (std::uint32_t i = 0; i < intervals; i++) {
+    const World& world = o.scenario.at(i);
+    Outcome out = profiler->step(world, i);
+    const Score s = score(world, out.hot);
+    const double percent = 100 * out.profiling_ns / (o.means.interval_s * 1e9);
+    const double state =
+        100 * static_cast<double>(out.state_bytes) / static_cast<double>(world.bytes());
+    most_percent = std::max(most_percent, percent);
+    most_state = std::max(most_state, state);
+    recall.push_back(rounded(s.recall));
+    precision.push_back(rounded(s.precision));
+    ordered_json row = {{"regions", out.regions},
+                        {"samples", out.samples},
+                        {"profiling_percent", rounded(percent)}};
+    if (name == "hm-keeper")
+      row.update({{"num_ps", out.num_ps},
+                  {"quota_sum", out.quota_sum},
+                  {"quota_room", out.quota_room},
+                  {"tau1", rounded(out.tau1)},
+                  {"degraded", out.degraded},
+                  {"splits", out.splits},
+                  {"merges", out.merges}});
+    each.push_back(std::move(row));
+    last = std::move(out);
+  }
+  return {{"profiler", name},
+          {"scenario", o.scenario.name},
+          {"layout", to_string(o.layout)},
+          {"seed", o.means.seed},
+          {"budget_percent", o.means.budget_percent},
+          {"scan_cost_ns", o.means.scan_cost_ns},
+          {"recall", recall},
+          {"precision", precision},
+          {"regions", last.regions},
+          {"samples", last.samples},
+          {"profiling_percent", rounded(most_percent)},
+          {"bytes_per_region", profiler->bytes_per_region()},
+          {"state_percent", rounded(most_state)},
+          {"intervals", each}};
+}
+
+}  // namespace
+
+const std::vector<std::string>& profiler_names() {
+  static const std::vector<std::string> names = {"hm-keeper", "damon", "random-window",
+                                                 "thermostat"};
+  return names;
+}
+
+std::unique_ptr<Profiler> make_profiler(std::string_view name, const Means& means) {
+  if (name == "hm-keeper") return make_hm_keeper(means);
+  if (name == "damon") return make_damon(means);
+  if (name == "random-window") return make_random_window(means);
+  if (name == "thermostat") return make_thermostat(means);
+  throw std::invalid_argument("unknown profiler '" + std::string(name) + "'");
+}
+
+Score score(const World& world, const std::vector<Range>& reported) {
+  Bytes found = 0, all = 0;
+  for (const Range& r : reported) {
+    found += world.hot.bytes_in(r.start, r.end);
+    all += r.end - r.start;
+  }
+  const Bytes truth = world.hot.bytes();
+  return {.recall = truth ? static_cast<double>(found) / static_cast<double>(truth) : 1,
+          .precision = all ? static_cast<double>(found) / static_cast<double>(all) : 0};
+}
+
+ordered_json run(const RunOptions& options, std::span<const std::string> profilers) {
+  ordered_json list = ordered_json::array();
+  for (const std::string& name : profilers) list.push_back(run_one(options, name));
+  return list;
+}
+
+}  // namespace hmk::sim

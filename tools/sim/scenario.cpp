@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "scenario.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace hmk::sim {
+
+namespace {
+
+constexpr Bytes kMiB = 1ull << 20;
+constexpr Bytes kGiB = 1ull << 30;
+constexpr Bytes kPiece = 2 * kMiB;  // a scattered hot set consists of these
+constexpr std::uint64_t kHeap = 0x7f0000000000;
+
+// GUPS: 10 % of the pages get 90 % of the accesses, so a cold page gets 1/81.
+constexpr double kColdShare = 0.1 / 0.9 * (0.1 / 0.9);
+
+hmk_span span(std::uint64_t start, Bytes bytes, unsigned leaf_shift) {
+  hmk_span s{};
+  s.start = start;
+  s.end = start + bytes;
+  s.kind = 1;
+  s.leaf_shift = static_cast<__u8>(leaf_shift);
+  return s;
+}
+
+/// `hot` bytes of [start, start + bytes): in one piece at three eighths of it, or
+/// in pieces of 2 MiB, each at a random place of its own stretch of memory.
+RangeSet hot_set(std::uint64_t start, Bytes bytes, Bytes hot, Layout layout, std::uint64_t seed) {
+  const std::uint64_t pieces = bytes / kPiece, wanted = hot / kPiece;
+  if (layout == Layout::kContiguous) {
+    const std::uint64_t first = start + pieces * 3 / 8 * kPiece;
+    return RangeSet({{first, first + wanted * kPiece}});
+  }
+  // Selection sampling (Knuth, algorithm S): each set of pieces is as likely as any other.
+  std::vector<Range> chosen;
+  std::uint64_t left = wanted;
+  Random random(hash(seed, 0x5ca77e7, 0, 0));
+  for (std::uint64_t i = 0; i < pieces && left; i++) {
+    if (random.below(pieces - i) >= left) continue;
+    chosen.push_back({start + i * kPiece, start + (i + 1) * kPiece});
+    left--;
+  }
+  return RangeSet(chosen);
+}
+
+World one_heap(const ScenarioOptions& o, Bytes bytes, Bytes hot, std::uint64_t seed) {
+  World world;
+  world.spans = {span(kHeap, bytes, o.leaf_shift)};
+  world.hot = hot_set(kHeap, bytes, hot, o.layout, seed);
+  world.rates = {o.hot_rate, o.hot_rate * kColdShare};
+  return world;
+}
+
+Bytes size(const ScenarioOptions& o, Bytes usual) {
+  return (o.bytes ? o.bytes : usual) / kPiece * kPiece;
+}
+
+Scenario gups(const ScenarioOptions& o, Bytes usual) {
+  const Bytes bytes = size(o, usual);
+  return {.intervals = 12, .worlds = {one_heap(o, bytes, bytes / 10, o.seed)}, .from = {0}};
+}
+
+Scenario gups_jump(const ScenarioOptions& o) {
+  const Bytes bytes = size(o, 512 * kGiB);
+  Scenario s{.intervals = 24, .worlds = {one_heap(o, bytes, bytes / 10, o.seed)}, .from = {0, 12}};
+  s.worlds.push_back(one_heap(o, bytes, bytes / 10, o.seed + 1));
+  if (o.layout == Layout::kContiguous) {
+    const std::uint64_t first = kHeap + bytes / kPiece * 6 / 8 * kPiece;
+    s.worlds[1].hot = RangeSet({{first, first + bytes / 10 / kPiece * kPiece}});
+  }
+  return s;
+}
+
+Scenario needle(const ScenarioOptions& o) {
+  const Bytes bytes = size(o, 160 * kGiB);
+  World world = one_heap(o, bytes, std::min(200 * kMiB, bytes / 2), o.seed);
+  world.rates.cold = o.hot_rate / 1000;  // an idle machine around it
+  return {.intervals = 15, .worlds = {world}, .from = {0}};
+}
+
+// A small heap; then 100,000 mappings of 64 KiB with holes between them, which
+// nothing can merge, come and go again. Every tenth is hot.
+Scenario region_storm(const ScenarioOptions& o) {
+  constexpr std::uint32_t kVmas = 100000;
+  constexpr Bytes kVma = 64 * 1024;
+  const Bytes bytes = size(o, 8 * kGiB);
+  const World calm = one_heap(o, bytes, bytes / 10, o.seed);
+  World storm = calm;
+  std::vector<hmk_span> spans;
+  std::vector<Range> hot;
+  for (std::uint32_t i = 0; i < kVmas; i++) {
+    spans.push_back(span(kHeap / 2 + i * 2 * kVma, kVma, HMK_CORE_PAGE_SHIFT));
+    if (i % 10 == 3) hot.push_back({spans.back().start, spans.back().end});
+  }
+  spans.insert(spans.end(), calm.spans.begin(), calm.spans.end());
+  hot.insert(hot.end(), calm.hot.ranges().begin(), calm.hot.ranges().end());
+  storm.spans = std::move(spans);
+  storm.hot = RangeSet(hot);
+  return {.intervals = 40, .num_ps = 8192, .worlds = {calm, storm, calm}, .from = {0, 5, 25}};
+}
+
+}  // namespace
+
+std::string_view to_string(Layout layout) {
+  return layout == Layout::kContiguous ? "contiguous" : "scattered";
+}
+
+const World& Scenario::at(std::uint32_t interval) const {
+  std::size_t i = 0;
+  while (i + 1 < worlds.size() && from[i + 1] <= interval) i++;
+  return worlds[i];
+}
+
+const std::vector<std::string>& scenario_names() {
+  static const std::vector<std::string> names = {"gups-512g", "gups-jump", "needle-160g",
+                                                 "region-storm", "scale-1.5t"};
+  return names;
+}
+
+Scenario make_scenario(std::string_view name, const ScenarioOptions& options) {
+  if (options.bytes && options.bytes < 64 * kMiB)
+    throw std::invalid_argument("memory: at least 64MiB");
+  Scenario s;
+  if (name == "gups-512g")
+    s = gups(options, 512 * kGiB);
+  else if (name == "gups-jump")
+    s = gups_jump(options);
+  else if (name == "needle-160g")
+    s = needle(options);
+  else if (name == "region-storm")
+    s = region_storm(options);
+  else if (name == "scale-1.5t")
+    s = gups(options, 1536 * kGiB);
+  else
+    throw std::invalid_argument("unknown scenario '" + std::string(name) + "'");
+  s.name = name;
+  return s;
+}
+
+}  // namespace hmk::sim
