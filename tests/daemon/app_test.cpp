@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "control/protocol.hpp"
 #include "fake_device.hpp"
 #include "tree.hpp"
@@ -242,6 +244,17 @@ TEST_F(AppTest, EndsWhenItsOneTargetEnds) {
   run();
   EXPECT_TRUE(loop_.stopped());
   EXPECT_FALSE(kernel_.is_open);
+}
+
+TEST_F(AppTest, StopsOnSigtermAndLeavesNothingBehind) {
+  start();
+  ASSERT_TRUE(std::filesystem::exists(config_.socket));
+  std::raise(SIGTERM);
+  run();
+  EXPECT_TRUE(loop_.stopped());
+  EXPECT_FALSE(kernel_.is_open);
+  app_.reset();
+  EXPECT_FALSE(std::filesystem::exists(config_.socket));
 }
 
 TEST_F(AppTest, FollowsTheProcessThroughExec) {

@@ -2,11 +2,11 @@
 #include "screen.hpp"
 
 #include <ncurses.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <sstream>
-#include <thread>
 
 namespace hmkctl {
 namespace {
@@ -18,8 +18,10 @@ class Plain : public Screen {
     std::fflush(stdout);
   }
   bool wait(std::chrono::milliseconds time) override {
-    std::this_thread::sleep_for(time);
-    return std::ferror(stdout) == 0;
+    // A reader that has left ("top | head") shows as an error here, long before
+    // the next interval would be written to it.
+    pollfd out{STDOUT_FILENO, 0, 0};
+    return ::poll(&out, 1, static_cast<int>(time.count())) <= 0 && std::ferror(stdout) == 0;
   }
   int lines() const override { return 40; }
 };

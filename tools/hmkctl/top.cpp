@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <thread>
 
 #include "screen.hpp"
 #include "verb.hpp"
