@@ -25,8 +25,8 @@ struct Means {
   unsigned leaf_shift = 12;
   unsigned aim_percent = 75;         // share of its budget HM-Keeper plans with
   std::uint32_t num_ps = 0;          // HM-Keeper: forced number of samples; 0: from the budget
-  unsigned damon_samples = 10;       // DAMON: sampling intervals per aggregation interval
-  unsigned damon_hot_percent = 30;   // DAMON: share of the samples that makes a region hot
+  unsigned damon_samples = 3;        // DAMON: sampling intervals per aggregation interval
+  unsigned damon_hot_percent = 50;   // DAMON: share of the samples that makes a region hot
   unsigned damon_regions_ratio = 4;  // DAMON: most regions allowed over least
 
   double budget_ns() const { return interval_s * 1e9 * budget_percent / 100; }

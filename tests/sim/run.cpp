@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+using namespace hmk::sim;
+using nlohmann::ordered_json;
+
+namespace {
+
+struct Small {
+  std::string scenario = "gups-512g";
+  double gib = 4;
+  Layout layout = Layout::kContiguous;
+  double budget_percent = 5;
+  std::uint32_t num_ps = 0;
+  std::uint64_t seed = 1;
+};
+
+ordered_json run_small(const Small& small, const std::vector<std::string>& profilers) {
+  ScenarioOptions world;
+  world.layout = small.layout;
+  world.seed = small.seed;
+  world.bytes = static_cast<Bytes>(small.gib * (1u << 30));
+  RunOptions options{make_scenario(small.scenario, world), small.layout, {}, 0};
+  options.means.seed = small.seed;
+  options.means.budget_percent = small.budget_percent;
+  options.means.num_ps = small.num_ps ? small.num_ps : options.scenario.num_ps;
+  return run(options, profilers);
+}
+
+ordered_json keeper(const Small& small) {
+  return run_small(small, {"hm-keeper"})[0];
+}
+
+TEST(SimRun, GivesTheSameForTheSameSeed) {
+  const Small small{.gib = 2, .layout = Layout::kScattered, .budget_percent = 0.5};
+  const std::string first = run_small(small, profiler_names()).dump();
+  EXPECT_EQ(first, run_small(small, profiler_names()).dump());
+  Small other = small;
+  other.seed = 2;
+  EXPECT_NE(first, run_small(other, profiler_names()).dump());
+}
+
+TEST(SimRun, NamesWhatAReaderOfTheJsonNeeds) {
+  for (const auto& p : run_small({}, profiler_names())) {
+    for (const char* key :
+         {"profiler", "scenario", "layout", "seed", "budget_percent", "recall", "precision",
+          "regions", "samples", "profiling_percent", "bytes_per_region"})
+      EXPECT_TRUE(p.contains(key)) << key;
+    EXPECT_EQ(p["recall"].size(), 12u);
+    EXPECT_EQ(p["precision"].size(), 12u);
+  }
+}
+
+TEST(SimRun, NobodyExceedsTheBudget) {
+  for (const double percent : {0.01, 0.1, 1.0})
+    for (const auto& p : run_small({.budget_percent = percent}, profiler_names()))
+      EXPECT_LE(p["profiling_percent"].get<double>(), percent * 1.0001) << p["profiler"];
+}
+
+TEST(SimHmKeeper, FindsAHotSetInOnePiece) {
+  const ordered_json p = keeper({});
+  EXPECT_GE(p["recall"][4].get<double>(), 0.95);
+  EXPECT_GE(p["precision"][4].get<double>(), 0.95);
+  EXPECT_GE(p["recall"].back().get<double>(), 0.95);
+}
+
+TEST(SimHmKeeper, FindsAHotSetInPieces) {
+  const ordered_json p = keeper({.layout = Layout::kScattered});
+  EXPECT_GE(p["recall"][4].get<double>(), 0.95);
+  EXPECT_GE(p["precision"][4].get<double>(), 0.95);
+}
+
+TEST(SimHmKeeper, NeedsAtMost64BytesARegion) {
+  EXPECT_LE(keeper({})["bytes_per_region"].get<int>(), 64);
+}
+
+/// HK-24: all samples are given out, except when there are fewer than regions (then
+/// each has one) or more than the regions can use.
+void expect_quotas_add_up(const ordered_json& p) {
+  for (const auto& row : p["intervals"]) {
+    const auto regions = row["regions"].get<std::uint64_t>();
+    const auto num_ps = row["num_ps"].get<std::uint64_t>();
+    const auto expected =
+        regions > num_ps ? regions : std::min(num_ps, row["quota_room"].get<std::uint64_t>());
+    EXPECT_EQ(row["quota_sum"].get<std::uint64_t>(), expected) << row;
+    EXPECT_LE(row["samples"].get<std::uint64_t>(), num_ps) << row;
+    EXPECT_EQ(row["degraded"].get<bool>(), regions > num_ps) << row;
+  }
+}
+
+TEST(SimHmKeeper, GivesOutAllSamplesInEveryInterval) {
+  for (const Layout layout : {Layout::kContiguous, Layout::kScattered})
+    for (const std::uint32_t num_ps : {100u, 1000u, 3000u, 20000u})
+      expect_quotas_add_up(keeper({.scenario = "gups-jump", .layout = layout, .num_ps = num_ps}));
+}
+
+TEST(SimRegionStorm, RaisesTau1AndBringsItBack) {
+  const ordered_json p = keeper({.scenario = "region-storm", .gib = 2});
+  expect_quotas_add_up(p);
+  double most = 0, before = 0;
+  for (std::size_t i = 0; i < p["intervals"].size(); i++) {
+    const auto& row = p["intervals"][i];
+    const bool storm = i >= 5 && i < 25;
+    const double tau1 = row["tau1"].get<double>();
+    EXPECT_EQ(row["degraded"].get<bool>(), storm) << i;
+    if (storm) {
+      EXPECT_GE(tau1, before) << i;
+    } else if (i > 25) {
+      EXPECT_LE(tau1, before) << i;
+    }
+    before = tau1;
+    most = std::max(most, tau1);
+  }
+  EXPECT_GT(most, 1.0);
+  EXPECT_EQ(before, 1.0);
+}
+
+TEST(SimRegionStorm, VisitsEveryRegionInTurn) {
+  const ordered_json p = keeper({.scenario = "region-storm", .gib = 2});
+  EXPECT_GE(p["recall"][24].get<double>(), 0.95);  // 100,000 regions, 8192 samples: 13 turns
+}
+
+}  // namespace
