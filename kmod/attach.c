@@ -176,7 +176,7 @@ static int bind(struct hmk_session *s, const struct hmk_attach *a, struct hmk_pa
 	s->table_capacity = 2 * get_mm_rss(mm) / (HMK_CORE_BASE_REGION / PAGE_SIZE) + 256;
 	s->params = *params;
 	s->pid = pid;
-	s->mm = mm;
+	smp_store_release(&s->mm, mm);	/* MOVE looks without the lock: @pid is set */
 	return 0;
 }
 

@@ -323,7 +323,7 @@ static int check_header(struct hmk_session *s, const struct hmk_move *m)
 		return -EINVAL;
 	if (m->nr_ranges > HMK_MAX_RANGES)
 		return -E2BIG;
-	if (!READ_ONCE(s->mm))
+	if (!smp_load_acquire(&s->mm))	/* pairs with ATTACH */
 		return -ENOTCONN;
 	if (!hmk_has(HMK_FEAT_MOVE_OWN) && !hmk_has(HMK_FEAT_MOVE_VMA))
 		return -EOPNOTSUPP;

@@ -21,6 +21,7 @@ struct hmk_session *hmk_session_create(void)
 
 	if (!s)
 		return NULL;
+	mutex_init(&s->clock);
 	mutex_init(&s->lock);
 	spin_lock_init(&s->touched_lock);
 	spin_lock_init(&s->stats_lock);
@@ -62,6 +63,7 @@ int hmk_session_start(struct hmk_session *s)
 	struct task_struct *thread;
 	int err = 0;
 
+	mutex_lock(&s->clock);
 	mutex_lock(&s->lock);
 	if (!s->mm) {
 		err = -ENOTCONN;
@@ -81,6 +83,7 @@ int hmk_session_start(struct hmk_session *s)
 		}
 	}
 	mutex_unlock(&s->lock);
+	mutex_unlock(&s->clock);
 	return err;
 }
 
@@ -93,19 +96,19 @@ int hmk_session_start(struct hmk_session *s)
 int hmk_session_stop(struct hmk_session *s)
 {
 	struct task_struct *thread;
+	bool attached;
 
+	mutex_lock(&s->clock);
 	mutex_lock(&s->lock);
-	if (!s->mm) {
-		mutex_unlock(&s->lock);
-		return -ENOTCONN;
-	}
+	attached = s->mm;
 	thread = s->thread;
 	s->thread = NULL;
 	mutex_unlock(&s->lock);
-	/* Unlocked: the thread takes the lock when it publishes. */
+	/* The thread takes @lock when it publishes; a START waits for @clock. */
 	if (thread)
 		kthread_stop(thread);
-	return 0;
+	mutex_unlock(&s->clock);
+	return attached ? 0 : -ENOTCONN;
 }
 
 /**

@@ -53,7 +53,8 @@ struct hmk_profile {
 struct hmk_table;
 
 struct hmk_session {
-	struct mutex lock;		/* everything down to @thread */
+	struct mutex clock;		/* START and STOP, one at a time; outside @lock */
+	struct mutex lock;		/* everything down to @thread; never over a user copy */
 	struct mm_struct *mm;		/* mmgrab()ed; set once by ATTACH */
 	struct pid *pid;
 	struct hmk_params params;	/* in force from the next interval */

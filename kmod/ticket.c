@@ -124,6 +124,9 @@ void hmk_ticket_work(struct work_struct *work)
  * @s:   session.
  * @arg: struct hmk_result in user memory.
  *
+ * The ticket is off the list while its results are copied: no lock of ours may
+ * be held over a fault, since mmap() of the table takes one below the mmap lock.
+ *
  * Return: 0; -EAGAIN while it runs; -ENOENT; -EINVAL when the number of ranges
  * differs; -EFAULT, and then the ticket is kept.
  */
@@ -137,7 +140,6 @@ long hmk_result(struct hmk_session *s, void __user *arg)
 		return err;
 	if (r.flags || r.reserved)
 		return -EINVAL;
-	mutex_lock(&s->lock);		/* against a second RESULT of the same ticket */
 	spin_lock(&s->event_lock);
 	t = find(s, r.cookie);
 	if (!t)
@@ -146,19 +148,23 @@ long hmk_result(struct hmk_session *s, void __user *arg)
 		err = -EAGAIN;
 	else if (t->move.nr_ranges != r.nr_ranges)
 		err = -EINVAL;
-	spin_unlock(&s->event_lock);
-	if (!err && copy_to_user(u64_to_user_ptr(r.results), t->results,
-				 array_size(r.nr_ranges, sizeof(*t->results))))
-		err = -EFAULT;
 	if (!err) {
-		spin_lock(&s->event_lock);
 		list_del(&t->list);
 		s->nr_tickets--;
-		spin_unlock(&s->event_lock);
-		ticket_free(t);
 	}
-	mutex_unlock(&s->lock);
-	return err;
+	spin_unlock(&s->event_lock);
+	if (err)
+		return err;
+	if (!copy_to_user(u64_to_user_ptr(r.results), t->results,
+			  array_size(r.nr_ranges, sizeof(*t->results)))) {
+		ticket_free(t);
+		return 0;
+	}
+	spin_lock(&s->event_lock);
+	list_add(&t->list, &s->tickets);
+	s->nr_tickets++;
+	spin_unlock(&s->event_lock);
+	return -EFAULT;
 }
 
 /* Report a finished ticket once. event_lock held. */

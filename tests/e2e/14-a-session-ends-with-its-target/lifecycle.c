@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/hmk.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -149,6 +150,9 @@ static void tickets_report(void)
 	check(!move(fd, t.memory, 2, HMK_MOVE_TICKET, 7), "ticket queued");
 	check(move(fd, t.memory, 2, HMK_MOVE_TICKET, 7) < 0 && errno == EBUSY, "its cookie is taken");
 	check(await(fd, HMK_EVENT_TICKET, "the ticket is done") == 7, "its cookie is told");
+	r.results = 8;
+	check(ioctl(fd, HMK_IOC_RESULT, &r) < 0 && errno == EFAULT, "a bad address does not lose it");
+	r.results = (__u64)&result;
 	check(!ioctl(fd, HMK_IOC_RESULT, &r), "its result is there");
 	check(!result.error && result.pages_clean + result.pages_recopied + result.pages_sync == SIZE / 4096,
 	      "every page has moved");
@@ -202,6 +206,31 @@ static void mover_killed(long after_moves)
 	munmap((void *)moves, 4096);
 }
 
+static void *start_and_stop(void *fd)
+{
+	for (int i = 0; i < 200; i++) {
+		ioctl(*(int *)fd, HMK_IOC_STOP);
+		ioctl(*(int *)fd, HMK_IOC_START);
+	}
+	return NULL;
+}
+
+/* Two clocks on one session would share its regions. */
+static void clock_runs_once(void)
+{
+	struct target t = spawn();
+	int fd = attach(t.pid);
+	pthread_t other;
+
+	pthread_create(&other, NULL, start_and_stop, &fd);
+	start_and_stop(&fd);
+	pthread_join(other, NULL);
+	check(ioctl(fd, HMK_IOC_START) < 0 && errno == EBUSY, "the clock runs");
+	await(fd, HMK_EVENT_INTERVAL, "after 400 stops and starts by two threads intervals still end");
+	close(fd);
+	reap(&t);
+}
+
 static void unload_is_refused(void)
 {
 	struct target t = spawn();
@@ -225,6 +254,7 @@ int main(int argc, char **argv)
 		target_goes("kill");
 		mover_killed(i);
 	}
+	clock_runs_once();
 	unload_is_refused();
 	return 0;
 }
