@@ -74,6 +74,13 @@ TEST(SimHmKeeper, FindsAHotSetInPieces) {
   EXPECT_GE(p["precision"][4].get<double>(), 0.95);
 }
 
+TEST(SimHmKeeper, FindsTheHotSetAgainWhenItJumps) {
+  const ordered_json p = keeper({.scenario = "gups-jump", .gib = 4, .num_ps = 3000});
+  EXPECT_LT(p["recall"][12].get<double>(), 0.6);  // the jump is at interval 13
+  EXPECT_GE(p["recall"][16].get<double>(), 0.95);
+  EXPECT_GE(p["precision"][16].get<double>(), 0.95);
+}
+
 TEST(SimHmKeeper, NeedsAtMost64BytesARegion) {
   EXPECT_LE(keeper({})["bytes_per_region"].get<int>(), 64);
 }
