@@ -4,7 +4,6 @@
 #include <linux/kthread.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
-#include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <hmk/core/budget.h>
 #include <hmk/core/hotness.h>
@@ -14,7 +13,6 @@
 #include "session.h"
 
 #define TAIL_PARTS	16u	/* the last round ends 1/16 before the interval (HK-11) */
-#define AIM_PERCENT	75u	/* of the budget: what one noisy interval may exceed */
 #define SLACK_NS	(50 * NSEC_PER_USEC)
 
 /* Sleep until a time of the monotonic clock. Return: false when told to stop. */
@@ -31,24 +29,6 @@ static bool sleep_until(u64 ns)
 		schedule_hrtimeout_range(&at, SLACK_NS, HRTIMER_MODE_ABS);
 	}
 	return !kthread_should_stop();
-}
-
-static int reserve(struct hmk_region_array *a, u32 want)
-{
-	struct hmk_region *more;
-
-	if (want <= a->cap)
-		return 0;
-	want += want / 4;
-	more = kvmalloc_array(want, sizeof(*more), GFP_KERNEL);
-	if (!more)
-		return -ENOMEM;
-	if (a->nr)
-		memcpy(more, a->at, a->nr * sizeof(*more));
-	kvfree(a->at);
-	a->at = more;
-	a->cap = want;
-	return 0;
 }
 
 static u32 count_base_regions(const struct hmk_profile *p)
@@ -68,55 +48,14 @@ static int refresh_regions(struct hmk_profile *p)
 {
 	u32 most = count_base_regions(p) + 2 * p->now.nr + p->nr_spans;
 	struct hmk_refresh_result res;
-	int err = reserve(&p->next, most);
+	int err = hmk_regions_reserve(&p->next, most);
 
 	if (err)
 		return err;
 	p->next.nr = hmk_regions_refresh(p->now.at, p->now.nr, p->spans, p->nr_spans,
 					 p->next.at, p->next.cap, ++p->generation, &res);
+	p->changed = res.added || res.dropped || res.clipped;
 	swap(p->now, p->next);
-	return 0;
-}
-
-/*
- * Samples per region, all alike for now: what the budget allows, 1 to 16. With
- * fewer samples than regions every skip_of-th region is watched in turn (A-7).
- * A quarter of the budget is kept for samples whatever the fixed work costs:
- * fixed work without samples would be for nothing.
- */
-static int spread_quota(struct hmk_profile *p)
-{
-	u32 nr = max(p->now.nr, 1u), quota, i, total = 0;
-	u32 aim_bp = max(p->params.budget_bp * AIM_PERCENT / 100, 1u);
-	u64 fixed = min(p->fixed_ns, hmk_budget_ns(p->params.interval_ns, aim_bp) / 4 * 3);
-
-	p->num_ps = hmk_budget_num_ps(p->params.interval_ns, aim_bp, p->scan_cost_ns,
-				      p->params.num_scans + 1, fixed);
-	if (p->params.switches & HMK_SWITCH_NO_BUDGET)
-		p->num_ps = nr * HMK_CORE_MAX_QUOTA;
-	p->skip_of = DIV_ROUND_UP(nr, max(p->num_ps, 1u));
-	p->skip = (p->skip + 1) % p->skip_of;
-	quota = clamp(p->num_ps / nr, 1u, HMK_CORE_MAX_QUOTA);
-	if (p->skip_of > 1)
-		p->flags |= HMK_INTERVAL_DEGRADED;
-	for (i = 0; i < p->now.nr; i++) {
-		struct hmk_region *r = &p->now.at[i];
-
-		r->quota = min_t(u64, quota, (r->end - r->start) >> PAGE_SHIFT);
-		r->flags &= ~HMK_REGION_STALE;
-		if (i % p->skip_of != p->skip)
-			r->flags |= HMK_REGION_STALE;
-		else
-			total += r->quota;
-	}
-	if (total <= p->samples_cap)
-		return 0;
-	kvfree(p->samples);
-	p->samples_cap = 0;
-	p->samples = kvmalloc_array(total, sizeof(*p->samples), GFP_KERNEL);
-	if (!p->samples)
-		return -ENOMEM;
-	p->samples_cap = total;
 	return 0;
 }
 
@@ -144,7 +83,7 @@ static int begin(struct hmk_session *s, struct mm_struct *mm)
 	if (err)
 		return err;
 	hmk_census(s, mm);
-	err = spread_quota(p);
+	err = hmk_plan_samples(p);
 	if (err)
 		return err;
 	hmk_scan_choose(mm, p);
@@ -194,6 +133,9 @@ static void account(struct hmk_session *s, const struct hmk_interval *iv, u32 sc
 	st->flushes += flushes;
 	st->regions = p->now.nr;
 	st->samples = p->nr_samples;
+	st->merges += p->merges;
+	st->splits += p->splits;
+	st->quota_moves += p->quota_moves;
 	st->late_intervals += !!(iv->flags & HMK_INTERVAL_LATE);
 	st->degraded_intervals += !!(iv->flags & HMK_INTERVAL_DEGRADED);
 	st->state_bytes = sizeof(*s) + table +
@@ -241,7 +183,9 @@ static void finish(struct hmk_session *s, u32 scans, u32 flushes)
 		.nr_samples = p->nr_samples,
 		.num_ps = p->num_ps,
 		.num_scans = p->params.num_scans,
-		.tau1_q16 = p->params.tau1_q16,
+		.tau1_q16 = p->tau1_q16,
+		.merges = p->merges,
+		.splits = p->splits,
 		.scan_cost_ns = p->scan_cost_ns,
 		.flags = p->flags,
 	};
@@ -256,8 +200,9 @@ static void finish(struct hmk_session *s, u32 scans, u32 flushes)
 	gather(p);
 	hmk_hotness_judge(p->now.at, p->now.nr, p->params.alpha_q16);
 	hmk_publish(s, &iv);
-	account(s, &iv, scans, flushes);
 	announce(s, iv.seq);
+	hmk_adapt(p);
+	account(s, &iv, scans, flushes);
 }
 
 /* Return: false when the clock was stopped or the target has gone. */

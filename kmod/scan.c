@@ -15,9 +15,9 @@
 #define CHOICES	4	/* pages tried before a sample is given up */
 
 /* splitmix64 (Vigna): all the randomness the choice of samples needs. */
-static u64 next_random(u64 *state)
+u64 hmk_random(struct hmk_profile *p)
 {
-	u64 z = (*state += 0x9e3779b97f4a7c15ull);
+	u64 z = (p->rng += 0x9e3779b97f4a7c15ull);
 
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
@@ -54,7 +54,7 @@ static bool choose_one(struct mm_struct *mm, struct hmk_profile *p,
 	int i;
 
 	for (i = 0; i < CHOICES; i++) {
-		u64 addr = r->start + ((next_random(&p->rng) % pages) << PAGE_SHIFT);
+		u64 addr = r->start + ((hmk_random(p) % pages) << PAGE_SHIFT);
 
 		if (!vma_covers(mm, vma, addr) || !hmk_leaf_lock(mm, addr, &leaf))
 			continue;

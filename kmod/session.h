@@ -11,6 +11,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/hmk.h>
+#include <hmk/core/quota.h>
 #include <hmk/core/types.h>
 
 #define HMK_TOUCHED_MAX	64u
@@ -41,8 +42,12 @@ struct hmk_profile {
 	u32 scan_cost_ns;	/* moving average per sample and pass */
 	u32 generation;
 	u32 census_next;	/* rotation */
-	u32 skip;		/* rotation while degraded: which of every skip_of */
-	u32 skip_of;
+	u32 tau1_q16;		/* in force; moves between the parameter and num_scans */
+	struct hmk_quota_state quota;
+	u64 turn;		/* rotation while degraded: address where it goes on */
+	bool changed;		/* regions came or went since quotas were given */
+	u32 merges, splits;	/* of the last interval */
+	u64 quota_moves;
 	u64 fixed_ns;		/* moving average of everything but the passes */
 	u64 seq;
 	u64 rng;
@@ -108,6 +113,13 @@ enum hmk_pass { HMK_PASS_CLEAR, HMK_PASS_COUNT };
 void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p);
 u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pass);
 void hmk_census(struct hmk_session *s, struct mm_struct *mm);
+
+u64 hmk_random(struct hmk_profile *p);
+
+/* adapt.c */
+int hmk_regions_reserve(struct hmk_region_array *a, u32 want);
+int hmk_plan_samples(struct hmk_profile *p);
+void hmk_adapt(struct hmk_profile *p);
 
 /* publish.c */
 int hmk_table_ensure(struct hmk_session *s);

@@ -31,6 +31,7 @@ Result<void> Mover::start(const policy::Plan& plan, Room room, std::vector<int> 
   room_ = std::move(room);
   tier_nodes_ = std::move(tier_nodes);
   seq_ = seq;
+  lead_bytes_ = 0;
   back_off_.forget_old(seq);
   return pump();
 }
@@ -46,7 +47,12 @@ bool Mover::is_busy() const {
 }
 
 Result<void> Mover::pump() {
-  if (Result<void> sent = send(demotions_, false); !sent) return sent;
+  // Demotions run ahead of the promotions they serve, but not far: what has left
+  // a tier and is not yet replaced is memory the tier does not use.
+  const bool may_demote = lead_bytes_ < static_cast<std::int64_t>(kTicketBytes) ||
+                          !promotions_.in_flight;
+  if (may_demote)
+    if (Result<void> sent = send(demotions_, false); !sent) return sent;
   // When no demotion is left to wait for, what still does not fit is sent all
   // the same: the module knows the free pages of this moment, we do not.
   const bool more_room_comes = demotions_.in_flight || !demotions_.waiting.empty();
@@ -83,6 +89,8 @@ Result<void> Mover::send(Lane& lane, bool needs_room) {
     return sent;
   }
   ++next_cookie_;
+  for (const policy::Move& move : ticket.moves)
+    lead_bytes_ += (&lane == &demotions_ ? 1 : -1) * static_cast<std::int64_t>(move.bytes);
   lane.waiting.erase(lane.waiting.begin(), end);
   lane.in_flight = std::move(ticket);
   return {};

@@ -65,6 +65,7 @@ class Mover {
   Room room_;
   std::vector<int> tier_nodes_;
   std::uint64_t seq_ = 0;
+  std::int64_t lead_bytes_ = 0;  // demoted less promoted in this plan, as sent
   std::uint64_t next_cookie_ = 1;
   MoveCounters counters_;
   BackOff back_off_;

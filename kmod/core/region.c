@@ -262,32 +262,25 @@ static __u32 weighted(__u32 a, __u64 pages_a, __u32 b, __u64 pages_b)
 	return (__u32)((a * pages_a + b * pages_b + pages / 2) / pages);
 }
 
+static __u32 apart(__u32 a, __u32 b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/*
+ * Alike now (HK-12) and alike before: a hot piece whose one sample missed for
+ * once has a cold HI, but not a cold WHI.
+ */
 static int may_merge(const struct hmk_region *a, const struct hmk_region *b,
 		     const struct hmk_merge_rule *rule)
 {
 	const __u32 never = HMK_REGION_NEW | HMK_REGION_IN_FLIGHT | HMK_REGION_JUST_SPLIT;
-	__u32 apart = a->hi_q16 > b->hi_q16 ? a->hi_q16 - b->hi_q16 : b->hi_q16 - a->hi_q16;
 
 	return a->end == b->start && a->kind == b->kind && a->leaf_shift == b->leaf_shift &&
+	       a->node == b->node &&
 	       !hmk_region_is(a, never) && !hmk_region_is(b, never | HMK_REGION_VMA_START) &&
-	       apart < rule->tau1_q16 && b->end - a->start <= rule->max_bytes;
-}
-
-/* The node that holds more of the two, and what is not on it. */
-static void join_residency(struct hmk_region *a, const struct hmk_region *b)
-{
-	__u32 home_a = a->resident_pages - a->away_pages;
-	__u32 home_b = b->resident_pages - b->away_pages;
-	__u32 resident = a->resident_pages + b->resident_pages;
-
-	if (a->node == b->node) {
-		home_a += home_b;
-	} else if (a->node < 0 || (b->node >= 0 && home_b > home_a)) {
-		a->node = b->node;
-		home_a = home_b;
-	}
-	a->resident_pages = resident;
-	a->away_pages = resident - home_a;
+	       apart(a->hi_q16, b->hi_q16) < rule->tau1_q16 &&
+	       apart(a->whi_q16, b->whi_q16) < rule->tau1_q16 && b->end - a->start <= rule->max_bytes;
 }
 
 static void absorb(struct hmk_region *a, const struct hmk_region *b,
@@ -312,11 +305,12 @@ static void absorb(struct hmk_region *a, const struct hmk_region *b,
 	a->quota = (__u16)(quota / 2 ? quota / 2 : 1);
 	if (quota > a->quota)
 		res->freed_quota += quota - a->quota;
-	join_residency(a, b);
+	a->resident_pages += b->resident_pages;
+	a->away_pages += b->away_pages;
 	a->end = b->end;
 	a->generation = rule->generation;
 	hmk_region_clear(a, HMK_REGION_SCOUTED | HMK_REGION_STALE);
-	hmk_region_set(a, both_stale | HMK_REGION_CENSUS);
+	hmk_region_set(a, both_stale | (b->flags & HMK_REGION_CENSUS));
 	res->merges++;
 }
 
@@ -328,10 +322,12 @@ static void absorb(struct hmk_region *a, const struct hmk_region *b,
  * @res:  receives what was done.
  *
  * Goes from left to right and compares each region with the running one, whose
- * HI, previous HI and WHI are means weighted by size. Joins only regions that
- * touch, of one kind and leaf size, in one VMA, judged, not moving and not just
- * split. A joined region gets half of the two quotas, at least 1; the rest is
- * counted as freed, so that sum of quotas + freed stays as it is while each
+ * HI, previous HI and WHI are means weighted by size; both HI and WHI must be
+ * closer than tau1. Joins only regions that
+ * touch, of one kind and leaf size, in one VMA, on one node, judged, not moving
+ * and not just split: a region on two nodes could not be placed by one decision.
+ * A joined region gets half of the two quotas, at least 1; the rest is counted as
+ * freed, so that sum of quotas + freed stays as it is while each
  * region has a sample. Afterwards no region is HMK_REGION_JUST_SPLIT.
  *
  * Allocates nothing and cannot fail. Covers exactly the same pages afterwards.

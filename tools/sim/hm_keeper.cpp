@@ -20,6 +20,7 @@ constexpr std::uint32_t kTopK = 5;
 constexpr std::uint32_t kScoutBp = 1000;
 constexpr std::uint32_t kAlphaQ16 = HMK_CORE_Q16_ONE / 2;
 constexpr Bytes kMaxRegion = 256ull << 20;
+constexpr __u32 kTurns = 4;
 constexpr Bytes kSampleBytes = 16;  // of one sample in the module
 
 class HmKeeper final : public Profiler {
@@ -170,7 +171,10 @@ class HmKeeper final : public Profiler {
     out.merges = merged.merges;
     Outcome next;
     assign(merged.freed_quota, next);
-    tau1_ = hmk_budget_tau1(tau1_, &tau_, nr(), num_ps_);
+    // As kmod/adapt.c: new regions cannot merge yet, rotation revisits the rest within kTurns.
+    const auto judged = std::ranges::count_if(
+        now_, [](const hmk_region& r) { return !hmk_region_is(&r, HMK_REGION_NEW); });
+    tau1_ = hmk_budget_tau1(tau1_, &tau_, static_cast<__u32>(judged), kTurns * num_ps_);
   }
 
   Means means_;

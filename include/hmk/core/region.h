@@ -32,7 +32,7 @@ struct hmk_refresh_result {
 
 struct hmk_merge_rule {
 	__u64 max_bytes;	/* no region grows beyond this */
-	__u32 tau1_q16;		/* |difference of HI| must be below (HK-12) */
+	__u32 tau1_q16;		/* |difference| of HI and of WHI must be below (HK-12) */
 	__u32 generation;	/* of regions whose borders change */
 };
 

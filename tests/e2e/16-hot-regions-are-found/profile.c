@@ -132,13 +132,14 @@ int main(int argc, char **argv)
 		const int hot = r >= at + HOT_FROM && r < at + HOT_TO;
 		const struct hmk_record *rec = covering(r);
 
-		check(rec && rec->length <= REGION, "each 2 MiB have a region");
+		check(rec != NULL, "each 2 MiB have a region");
 		check(rec->resident_pages == rec->length / 4096 && rec->node == 0 && !rec->away_pages,
 		      "it is resident where it was touched");
 		check(rec->leaf_shift == (huge ? 21 : 12), "its leaf size is seen");
 		found += hot && rec->whi_q16 >= HOT_Q16;
 		reported += rec->whi_q16 >= HOT_Q16;
 	}
+	check(nr < SIZE / REGION, "neighbours that are alike have merged");
 	printf("hot %lu, reported %u, of them right %u\n", (HOT_TO - HOT_FROM) / REGION, reported, found);
 	check(found == (HOT_TO - HOT_FROM) / REGION, "all hot regions are found");
 	check(reported == found, "no other is");

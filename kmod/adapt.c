@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What becomes of the regions between two intervals: those whose samples differ
+ * are split, neighbours that are alike merge, and the samples go where they tell
+ * most (HK-12 .. HK-24). The rules are the core's; this file owns the arrays.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <hmk/core/budget.h>
+#include <hmk/core/quota.h>
+#include <hmk/core/region.h>
+
+#include "session.h"
+
+#define AIM_PERCENT	75u	/* of the budget: what one noisy interval may exceed */
+
+/*
+ * A-7 bounds the revisit time instead of HK-16's one sample a region: merging more
+ * eagerly as soon as regions outnumber samples merges hot with cold, measured in
+ * tools/sim (gups-512g at 1 %, scattered: recall 0.75 after 8 intervals, with this
+ * 0.99).
+ */
+#define TURNS		4u
+
+/**
+ * hmk_regions_reserve() - make room in an array, keeping what it holds.
+ * @a:    grows by a quarter more than asked.
+ * @want: regions it must be able to hold.
+ *
+ * Return: 0 or -ENOMEM, and then it is as it was.
+ */
+int hmk_regions_reserve(struct hmk_region_array *a, u32 want)
+{
+	struct hmk_region *more;
+
+	if (want <= a->cap)
+		return 0;
+	want += want / 4;
+	more = kvmalloc_array(want, sizeof(*more), GFP_KERNEL);
+	if (!more)
+		return -ENOMEM;
+	if (a->nr)
+		memcpy(more, a->at, a->nr * sizeof(*more));
+	kvfree(a->at);
+	a->at = more;
+	a->cap = want;
+	return 0;
+}
+
+/*
+ * Eq. 8.1. A quarter of the budget is kept for samples whatever the fixed work
+ * costs: fixed work without samples would be for nothing.
+ */
+static u32 num_samples(const struct hmk_profile *p)
+{
+	const struct hmk_params *params = &p->params;
+	u32 aim_bp = max(params->budget_bp * AIM_PERCENT / 100, 1u);
+	u64 fixed = min(p->fixed_ns, hmk_budget_ns(params->interval_ns, aim_bp) / 4 * 3);
+
+	if (params->switches & HMK_SWITCH_NO_BUDGET)
+		return max(p->now.nr, 1u) * HMK_CORE_MAX_QUOTA;
+	return max(hmk_budget_num_ps(params->interval_ns, aim_bp, p->scan_cost_ns,
+				     params->num_scans + 1, fixed), 1u);
+}
+
+/* The ablation: one sample each, the rest wherever chance puts it. */
+static void assign_at_random(struct hmk_profile *p)
+{
+	u32 i, left;
+
+	for (i = 0; i < p->now.nr; i++)
+		p->now.at[i].quota = 1;
+	for (left = p->num_ps > p->now.nr ? p->num_ps - p->now.nr : 0; left; left--) {
+		struct hmk_region *r = &p->now.at[hmk_random(p) % p->now.nr];
+
+		if (r->quota < hmk_quota_cap(r))
+			r->quota++;
+	}
+}
+
+static void assign(struct hmk_profile *p, u64 freed)
+{
+	const struct hmk_quota_rule rule = {
+		.num_ps = p->num_ps,
+		.top_k = p->params.top_k,
+		.scout_bp = p->params.scout_bp,
+	};
+	struct hmk_quota_result res;
+
+	p->quota_moves = 0;
+	if (!p->now.nr)
+		return;
+	if (p->params.switches & HMK_SWITCH_RANDOM_SAMPLES) {
+		assign_at_random(p);
+		return;
+	}
+	hmk_quota_assign(p->now.at, p->now.nr, freed, &rule, &p->quota, &res);
+	p->quota_moves = res.moved;
+}
+
+/* First region that ends beyond the address where the last turn stopped. */
+static u32 first_in_turn(const struct hmk_profile *p)
+{
+	u32 low = 0, high = p->now.nr;
+
+	while (low < high) {
+		u32 mid = low + (high - low) / 2;
+
+		if (p->now.at[mid].end > p->turn)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low < p->now.nr ? low : 0;
+}
+
+/*
+ * Which regions are watched: all, or with more quota than samples as many as can
+ * be, from where the last turn ended (A-7). Return: samples they need.
+ */
+static u32 take_turns(struct hmk_profile *p)
+{
+	u64 sum = hmk_quota_sum(p->now.at, p->now.nr);
+	bool all = sum <= p->num_ps;
+	u32 i, n, left = p->num_ps;
+
+	for (i = 0; i < p->now.nr; i++) {
+		p->now.at[i].flags &= ~HMK_REGION_STALE;
+		if (!all)
+			p->now.at[i].flags |= HMK_REGION_STALE;
+	}
+	if (all)
+		return sum;
+	p->flags |= HMK_INTERVAL_DEGRADED;
+	i = first_in_turn(p);
+	for (n = 0; n < p->now.nr && p->now.at[i].quota <= left; n++) {
+		left -= p->now.at[i].quota;
+		p->now.at[i].flags &= ~HMK_REGION_STALE;
+		p->turn = p->now.at[i].end;
+		i = i + 1 < p->now.nr ? i + 1 : 0;
+	}
+	return p->num_ps - left;
+}
+
+/**
+ * hmk_plan_samples() - how many samples this interval has, and whose they are.
+ * @p: regions refreshed.
+ *
+ * Return: 0, or -ENOMEM when there is no room for the samples.
+ */
+int hmk_plan_samples(struct hmk_profile *p)
+{
+	u32 total;
+
+	p->num_ps = num_samples(p);
+	if (p->changed)
+		assign(p, 0);
+	total = take_turns(p);
+	if (total <= p->samples_cap)
+		return 0;
+	kvfree(p->samples);
+	p->samples_cap = 0;
+	p->samples = kvmalloc_array(total, sizeof(*p->samples), GFP_KERNEL);
+	if (!p->samples)
+		return -ENOMEM;
+	p->samples_cap = total;
+	return 0;
+}
+
+/* Without memory for the longer array nothing is split: it is only less sharp. */
+static void split(struct hmk_profile *p, const struct hmk_tau_rule *tau)
+{
+	const struct hmk_split_rule rule = { tau->tau2_q16, ++p->generation };
+	struct hmk_split_result res;
+
+	if (!hmk_budget_may_split(p->tau1_q16, tau) ||
+	    hmk_regions_reserve(&p->next, 2 * p->now.nr))
+		return;
+	p->next.nr = hmk_regions_split(p->now.at, p->now.nr, p->next.at, p->next.cap,
+				       &rule, &res);
+	swap(p->now, p->next);
+	p->splits = res.splits;
+}
+
+/* Regions that could merge: new ones cannot before they are judged. */
+static u32 count_judged(const struct hmk_profile *p)
+{
+	u32 i, nr = 0;
+
+	for (i = 0; i < p->now.nr; i++)
+		nr += !(p->now.at[i].flags & HMK_REGION_NEW);
+	return nr;
+}
+
+/**
+ * hmk_adapt() - split, merge, spread the samples, move tau1 (spec 1.4, 4 and 5).
+ * @p: judged and published.
+ */
+void hmk_adapt(struct hmk_profile *p)
+{
+	const struct hmk_params *params = &p->params;
+	struct hmk_tau_rule tau = hmk_budget_tau_rule(params->num_scans, params->tau1_q16,
+						      params->tau2_q16, params->tau_step_q16);
+	struct hmk_merge_result merged = { .merges = 0 };
+
+	p->merges = 0;
+	p->splits = 0;
+	p->tau1_q16 = max(p->tau1_q16, tau.base_q16);
+	if (!(params->switches & HMK_SWITCH_FIXED_REGIONS)) {
+		const struct hmk_merge_rule rule = {
+			params->max_region, p->tau1_q16, ++p->generation,
+		};
+
+		split(p, &tau);
+		p->now.nr = hmk_regions_merge(p->now.at, p->now.nr, &rule, &merged);
+		p->merges = merged.merges;
+	}
+	assign(p, merged.freed_quota);
+	/* "Too many" is what rotation cannot revisit within TURNS intervals. */
+	p->tau1_q16 = hmk_budget_tau1(p->tau1_q16, &tau, count_judged(p), TURNS * p->num_ps);
+}
