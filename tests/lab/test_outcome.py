@@ -27,8 +27,19 @@ class KernelLog(unittest.TestCase):
     def test_defects_are_found(self):
         for line in ("WARNING: CPU: 0 PID: 1 at mm/migrate.c:1", "BUG: Bad page state in process x", "Oops: int3: 0000",
                      "BUG: unable to handle page fault", "rcu: INFO: rcu_preempt self-detected stall on CPU",
-                     "INFO: task a:1 blocked for more than 120 seconds.", "UBSAN: array-index-out-of-bounds"):
+                     "INFO: task a:1 blocked for more than 120 seconds.", "UBSAN: array-index-out-of-bounds",
+                     "BUG: KASAN: use-after-free in f+0x1/0x2 [m]", "WARNING: possible circular locking dependency detected",
+                     "WARNING: inconsistent lock state", "WARNING: suspicious RCU usage", "WARNING: bad unlock balance detected!",
+                     "BUG: sleeping function called from invalid context at mm/x.c:1",
+                     "kmemleak: unreferenced object 0xffff888000000000 (size 64):",
+                     "kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)"):
             self.assertEqual(splats([line]), [line])
+
+    def test_what_a_debug_kernel_says_at_boot_is_not_a_defect(self):
+        lines = ["Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar", "... MAX_LOCKDEP_SUBCLASSES:  8",
+                 "kasan: KernelAddressSanitizer initialized", "kmemleak: Kernel memory leak detector initialized (mem pool available: 1)",
+                 "rcu: \tRCU lockdep checking is enabled.", "ODEBUG: selftest passed"]
+        self.assertEqual(splats(lines), [])
 
     def test_loading_an_unsigned_module_is_not_a_defect(self):
         lines = ["hmk: loading out-of-tree module taints kernel.",

@@ -69,6 +69,34 @@ class KernelLog:
             lines.append(f"[{micro / 1e6:12.6f}] {text.splitlines()[0] if text else ''}")
 
 
+class Leaks:
+    """What kmemleak finds after a command; nothing at all on a kernel without it."""
+
+    FILE = "/sys/kernel/debug/kmemleak"
+    AGE = 6  # it does not report what is younger than 5 s
+
+    def __init__(self) -> None:
+        self.there = os.path.exists(self.FILE)
+        self._scan()
+        write(self.FILE, "clear")  # what was so before the first command
+
+    def _scan(self) -> None:
+        if self.there:
+            write(self.FILE, "scan")
+
+    def take(self, seconds: float) -> list:
+        """Reports as lines of a log, each leak once; a command of no length is not worth a scan."""
+        if not self.there or seconds < 2:
+            return []
+        time.sleep(self.AGE)
+        self._scan()
+        self._scan()  # an object that changed since the last scan waits for the next one
+        with open(self.FILE, encoding="ascii", errors="replace") as file:
+            lines = [f"kmemleak: {line}" for line in file.read().splitlines()]
+        write(self.FILE, "clear")
+        return lines
+
+
 def prepare(config: dict) -> None:
     """Make the overlay look like a booted system, and keep CPU 0 free for who asks for it."""
     cpus = os.sched_getaffinity(0)
@@ -171,6 +199,7 @@ def main() -> None:
         config = json.load(file)
     port, log = Port(), KernelLog()
     prepare(config)
+    leaks = Leaks()
     port.say(event="ready", dmesg=log.take(), release=os.uname().release)
     while True:
         request = port.next()
@@ -180,8 +209,10 @@ def main() -> None:
             if select.select([port.fd], [], [], 0)[0]:
                 port.fill()
         elif request["verb"] == "run":
+            began = time.monotonic()
             status = run(port, request)
-            port.say(event="end", status=status, dmesg=log.take())
+            found = leaks.take(time.monotonic() - began)
+            port.say(event="end", status=status, dmesg=log.take() + found)
         elif request["verb"] == "off":
             os.sync()
             port.say(event="off")

@@ -47,6 +47,11 @@ class Apt:
         """Whether `package` can be downloaded now, not only is known by name."""
         return bool(re.search(r"^Filename:", self._run("apt-cache", "show", package).stdout, re.M))
 
+    def candidate(self, package: str) -> Optional[str]:
+        """The version a download would give, or None."""
+        shown = re.search(r"^  Candidate: (\S+)$", self._run("apt-cache", "policy", package).stdout, re.M)
+        return shown.group(1) if shown and shown.group(1) != "(none)" else None
+
     def dependencies(self, package: str) -> List[str]:
         """Names in the Depends field, first alternative of each."""
         shown = self._run("apt-cache", "show", "--no-all-versions", package).stdout

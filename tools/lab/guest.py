@@ -43,13 +43,16 @@ class Guest:
     def __init__(self, machine: Machine, kernel: str, *, timeout: float, count: bool = False,
                  extra_cmdline: str = "", llc: int = plugin.DEFAULT_LLC, thp: str = "madvise", pin: bool = True,
                  env: Optional[Dict[str, str]] = None, results: Optional[Path] = None) -> None:
-        """`kernel` is a series; `timeout` bounds the whole life after boot, in seconds.
+        """`kernel` is a series; `timeout` bounds the whole life after boot, in seconds
+        of a plain kernel: this limit and every other is longer for a debug kernel.
 
         `results` is the folder the guest sees writable at /run/hmk-lab (default: a temporary one,
         removed at the end); `pin` keeps everything off CPU 0 except what asks for it with taskset.
         """
-        self.machine, self.timeout, self.count = machine, timeout, count
+        self.machine, self.count = machine, count
         self.kernel = find_kernel(kernel)
+        self._slowness = self.kernel.slowness
+        self.timeout = timeout * self._slowness
         self.extra_cmdline, self.llc, self.thp, self.pin = extra_cmdline, llc, thp, pin
         self.env = dict(env or {})
         self._own = Path(tempfile.mkdtemp(prefix="hmk-lab."))
@@ -84,7 +87,7 @@ class Guest:
         try:
             if self._qemu and self._qemu.poll() is None:
                 self._say(verb="off")
-                self._qemu.wait(GRACE_SECONDS)
+                self._qemu.wait(GRACE_SECONDS * self._slowness)
         except (GuestLost, subprocess.TimeoutExpired):
             pass
         self._kill()
@@ -96,7 +99,7 @@ class Guest:
         """Run a command as root. `on_line` gets each line of output as it comes; `on_idle` is
         called about five times a second meanwhile (to draw, or to look at `marks()`)."""
         began = time.monotonic()
-        end = min(self._deadline, began + timeout if timeout else self._deadline)
+        end = min(self._deadline, began + timeout * self._slowness if timeout else self._deadline)
         out = Outcome(LOST, results=self.results)
         try:
             self._say(verb="run", command=[str(a) for a in argv], cwd=str(cwd), env=dict(env or {}))
@@ -138,7 +141,7 @@ class Guest:
             with open(self._own / "qemu.log", "wb") as log:
                 self._qemu = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             self._accept(listener)
-        self._deadline = time.monotonic() + BOOT_SECONDS
+        self._deadline = time.monotonic() + BOOT_SECONDS * self._slowness
         ready = self._event(self._deadline)
         if ready["event"] != "ready":
             raise GuestLost(f"unexpected first word {ready['event']}")
@@ -149,7 +152,7 @@ class Guest:
 
     def _accept(self, listener: socket.socket) -> None:
         listener.settimeout(0.2)
-        limit = time.monotonic() + BOOT_SECONDS
+        limit = time.monotonic() + BOOT_SECONDS * self._slowness
         while time.monotonic() < limit:
             try:
                 self._port, _ = listener.accept()
@@ -170,7 +173,7 @@ class Guest:
             except TimeoutError:
                 if not in_time:
                     raise GuestLost("no answer after the time limit") from None
-                in_time, end = False, time.monotonic() + GRACE_SECONDS
+                in_time, end = False, time.monotonic() + GRACE_SECONDS * self._slowness
                 self._say(verb="cancel")
                 continue
             if event["event"] == "output":

@@ -63,7 +63,7 @@ def _archive(kernel: Kernel) -> bytes:
         raw = module.read_bytes()
         names.append(module.name.removesuffix(".xz"))
         archive.file(f"modules/{names[-1]}", lzma.decompress(raw) if module.suffix == ".xz" else raw)
-    archive.file("modules/order", ("\n".join(names) + "\n").encode())
+    archive.file("modules/order", "".join(f"{name}\n" for name in names).encode())
     return archive.finish()
 
 

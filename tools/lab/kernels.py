@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kernels by series: `6.1`, `6.12` or `newest` become an image and headers in the cache."""
+"""Kernels by series: `6.1`, `6.12`, `newest` or `6.1-debug` become an image and headers in the cache."""
 import functools
 import re
 import subprocess
@@ -9,10 +9,12 @@ from typing import Iterable, List, Optional, Tuple
 
 from . import cache
 from .apt import Apt, private
+from .debug import debug_kernel
 from .errors import LabError, UsageError
 from .progress import step
 
-SERIES = ("6.1", "6.12", "newest")
+DEBUG = "6.1-debug"  # built here, see debug.py; never a gate
+SERIES = ("6.1", "6.12", "newest", DEBUG)
 GATES = ("6.1", "6.12")
 
 # linux-image-6.1.0-56-amd64, linux-image-6.12.117+deb12-amd64; not linux-image-6.12-amd64 (a meta
@@ -40,6 +42,11 @@ class Kernel:
             if (self.folder / base / self.release / "kernel").is_dir():
                 return self.folder / base / self.release
         raise LabError(f"{self.folder} holds no modules; delete it and run again")
+
+    @property
+    def slowness(self) -> float:
+        """How many times longer than in a plain kernel things may take; limits are multiplied by it."""
+        return 5.0 if self.series == DEBUG else 1.0
 
     @property
     def headers(self) -> Path:
@@ -79,6 +86,8 @@ def kernel(series: str) -> Kernel:
         raise UsageError(f"--kernel: unknown series '{series}'; use one of {', '.join(SERIES)}")
     base = cache.root() / "kernels" / series
     with cache.locked(base):
+        if series == DEBUG:
+            return Kernel(series, *debug_kernel(base))
         apt, package = _find(series)
         if package is None:
             found = _newest_unpacked(base)

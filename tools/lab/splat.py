@@ -10,11 +10,13 @@ SPLAT = re.compile(
     r"(rcu|RCU).*(stall|self-detected)|hung task|blocked for more than \d+ seconds|soft lockup|hard LOCKUP|"
     r"sleeping function called|scheduling while atomic|page allocation failure|Call Trace:|"
     r"refcount_t: |list_(add|del) corruption|stack segment|double fault|invalid opcode|unreferenced object|"
+    r"suspected memory leak|possible (irq|deadlock)|bad unlock balance|held lock freed|Invalid wait context|"
     r"page_table_check|bad pmd|bad pte|Corrupted|ODEBUG:|Voluntary context switch within RCU")
 
 # Known, harmless, and printed by an untouched kernel in this machine as well.
 NOISE = re.compile(
-    r"lockdep is turned off|loading out-of-tree module taints|module verification failed|"
+    r"lockdep is turned off|RCU lockdep checking is enabled|ODEBUG: selftest passed|"
+    r"loading out-of-tree module taints|module verification failed|"
     r"rcu: .*(CONFIG_|cpu_stall|Hierarchical|delay|stall_timeout)|RCU Tasks|"
     r"Spectre|Speculative|MDS|retbleed|TAA|no PTI|x86/bugs")
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
 from lab import LabError, load_machine, run_once
-from lab.kernels import GATES
+from lab.kernels import DEBUG, GATES
 from lab.module import build_module
 from lab.outcome import FAIL, LOST, PASS, SKIP, Outcome
 from lab.plugin import DEFAULT_LLC
@@ -102,7 +102,7 @@ def collect(root: Path, kernels: Optional[Tuple[str, ...]] = None) -> List[EndTo
             continue
         needs = header(scripts[0].read_text(encoding="utf-8"), str(scripts[0]))
         for kernel in kernels or GATES:
-            if kernel == "newest" or kernel in needs.get("kernels", " ".join(GATES)).split():
+            if kernel in ("newest", DEBUG) or kernel in needs.get("kernels", " ".join(GATES)).split():
                 found.append(EndToEnd(root, folder, scripts[0], kernel, needs))
     return found
 
