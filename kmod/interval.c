@@ -119,12 +119,9 @@ static void account(struct hmk_session *s, const struct hmk_interval *iv, u32 sc
 {
 	struct hmk_profile *p = &s->prof;
 	struct hmk_stats *st = &s->stats;
-	u64 table;
+	u64 table = hmk_table_bytes(s);
 	u32 i;
 
-	mutex_lock(&s->lock);
-	table = hmk_table_bytes(s);
-	mutex_unlock(&s->lock);
 	spin_lock(&s->stats_lock);
 	st->intervals++;
 	st->profile_ns += iv->profile_ns;

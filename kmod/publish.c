@@ -59,13 +59,23 @@ static void table_free(struct hmk_table *t)
 	kfree(t);
 }
 
-/* A session that only moves never needs one. Return: 0 or -ENOMEM. */
-int hmk_table_ensure(struct hmk_session *s)
+static int ensure_locked(struct hmk_session *s)
 {
-	lockdep_assert_held(&s->lock);
+	lockdep_assert_held(&s->table_lock);
 	if (!s->table)
 		s->table = table_alloc(s->table_capacity);
 	return s->table ? 0 : -ENOMEM;
+}
+
+/* A session that only moves never needs one. Return: 0 or -ENOMEM. */
+int hmk_table_ensure(struct hmk_session *s)
+{
+	int err;
+
+	mutex_lock(&s->table_lock);
+	err = ensure_locked(s);
+	mutex_unlock(&s->table_lock);
+	return err;
 }
 
 void hmk_table_destroy(struct hmk_session *s)
@@ -74,10 +84,14 @@ void hmk_table_destroy(struct hmk_session *s)
 	s->table = NULL;
 }
 
-u64 hmk_table_bytes(const struct hmk_session *s)
+u64 hmk_table_bytes(struct hmk_session *s)
 {
-	lockdep_assert_held(&s->lock);
-	return s->table ? s->table->bytes : table_bytes(s->table_capacity);
+	u64 bytes;
+
+	mutex_lock(&s->table_lock);
+	bytes = s->table ? s->table->bytes : table_bytes(s->table_capacity);
+	mutex_unlock(&s->table_lock);
+	return bytes;
 }
 
 /**
@@ -94,8 +108,10 @@ int hmk_table_mmap(struct hmk_session *s, struct vm_area_struct *vma)
 
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EACCES;
-	mutex_lock(&s->lock);
-	err = s->mm ? hmk_table_ensure(s) : -ENOTCONN;
+	if (!smp_load_acquire(&s->mm))	/* pairs with ATTACH: the capacity is set */
+		return -ENOTCONN;
+	mutex_lock(&s->table_lock);
+	err = ensure_locked(s);
 	if (!err && (vma->vm_pgoff || vma->vm_end - vma->vm_start > s->table->bytes))
 		err = -EINVAL;
 	if (!err) {
@@ -103,7 +119,7 @@ int hmk_table_mmap(struct hmk_session *s, struct vm_area_struct *vma)
 				 VM_MAYWRITE | VM_MAYEXEC);
 		err = remap_vmalloc_range(vma, s->table->header, 0);
 	}
-	mutex_unlock(&s->lock);
+	mutex_unlock(&s->table_lock);
 	return err;
 }
 
@@ -138,10 +154,10 @@ static void grow(struct hmk_session *s, u32 regions)
 
 	if (!bigger)
 		return;		/* the interval will say "truncated" */
-	mutex_lock(&s->lock);
+	mutex_lock(&s->table_lock);
 	old = s->table;
 	s->table = bigger;
-	mutex_unlock(&s->lock);
+	mutex_unlock(&s->table_lock);
 	WRITE_ONCE(old->header->flags, HMK_TABLE_MOVED);
 	table_free(old);
 }

@@ -23,6 +23,7 @@ struct hmk_session *hmk_session_create(void)
 		return NULL;
 	mutex_init(&s->clock);
 	mutex_init(&s->lock);
+	mutex_init(&s->table_lock);
 	spin_lock_init(&s->touched_lock);
 	spin_lock_init(&s->stats_lock);
 	spin_lock_init(&s->event_lock);

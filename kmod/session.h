@@ -58,14 +58,21 @@ struct hmk_profile {
 struct hmk_table;
 
 struct hmk_session {
-	struct mutex clock;		/* START and STOP, one at a time; outside @lock */
-	struct mutex lock;		/* everything down to @thread; never over a user copy */
+	/*
+	 * Order: @clock, @lock, exec_update_lock, mmap lock, @table_lock. mmap() of
+	 * the table comes with the mmap lock held, so it takes the last one only,
+	 * and no user copy happens under any of them.
+	 */
+	struct mutex clock;		/* START and STOP, one at a time */
+	struct mutex lock;		/* everything down to @thread */
 	struct mm_struct *mm;		/* mmgrab()ed; set once by ATTACH */
 	struct pid *pid;
 	struct hmk_params params;	/* in force from the next interval */
-	struct hmk_table *table;	/* NULL until needed; replaced when it grows */
-	u32 table_capacity;		/* records of the first one */
+	u32 table_capacity;		/* records of the first table */
 	struct task_struct *thread;	/* interval clock; NULL when stopped */
+
+	struct mutex table_lock;
+	struct hmk_table *table;	/* NULL until needed; replaced when it grows */
 
 	struct hmk_profile prof;
 
@@ -124,7 +131,7 @@ void hmk_adapt(struct hmk_profile *p);
 /* publish.c */
 int hmk_table_ensure(struct hmk_session *s);
 void hmk_table_destroy(struct hmk_session *s);
-u64 hmk_table_bytes(const struct hmk_session *s);
+u64 hmk_table_bytes(struct hmk_session *s);
 int hmk_table_mmap(struct hmk_session *s, struct vm_area_struct *vma);
 void hmk_publish(struct hmk_session *s, const struct hmk_interval *iv);
 
