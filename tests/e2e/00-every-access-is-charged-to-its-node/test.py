@@ -49,5 +49,6 @@ lib.mark(15)
 lib.run("taskset", "-c", 0, lib.helper("touch"), 0, env={**os.environ, "TOUCH_WITHOUT_MARKS": "1"})
 lib.mark(1)
 before, after = lib.marks()[-2:]
-lib.check([before["mark"], after["mark"]] == [15, 1] and before["vcpus"] == after["vcpus"],
-          "nothing is counted between mark 15 and the next mark 0")
+counted = sum(lib.misses(after, 0)) - sum(lib.misses(before, 0))
+lib.check([before["mark"], after["mark"]] == [15, 1] and counted < 0.001 * LINES,
+          f"nothing is counted between mark 15 and the next mark 0, but {counted} under way as it came")

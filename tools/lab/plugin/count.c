@@ -9,8 +9,9 @@
  * decided once at translation: copy_to_user counts as kernel.
  *
  * Counting costs speed, so it starts at the first mark 0 and rests from mark
- * 15 to the next mark 0: meanwhile only marks are looked for. Switching throws
- * away all translated code; the cache model is empty when counting begins.
+ * 15 to the next mark 0. A flag switches it: to translate without callbacks by
+ * qemu_plugin_reset() would be faster still, but a second reset now and then
+ * hung QEMU 7.2. The cache model is empty when counting begins.
  *
  * Arguments: out=FILE vcpus=N node=START:SIZE (hexadecimal bytes, once per
  * node, in order) llc=BYTES (default 4 MiB).
@@ -64,12 +65,9 @@ static struct {
 	struct vcpu *base; /* the counters at the last mark 0; readers subtract, writers never stop */
 	int out;
 	unsigned int sequence;
-	bool counting;	/* under `marking` */
-	qemu_plugin_id_t id;
+	bool counting;	/* changed under `marking`, read by every callback */
 	pthread_mutex_t marking;
 } self = { .llc_bytes = 4 << 20, .out = -1, .marking = PTHREAD_MUTEX_INITIALIZER };
-
-static void on_switched(qemu_plugin_id_t id);
 
 static bool llc_hit(uint64_t line)
 {
@@ -90,6 +88,11 @@ static bool llc_hit(uint64_t line)
 	return hit;
 }
 
+static bool is_counting(void)
+{
+	return __atomic_load_n(&self.counting, __ATOMIC_RELAXED);
+}
+
 static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *data)
 {
 	struct vcpu *v = &self.vcpu[cpu];
@@ -97,6 +100,8 @@ static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t vad
 	uint64_t line = vaddr >> LINE_SHIFT, paddr;
 	struct qemu_plugin_hwaddr *hw;
 
+	if (!is_counting())
+		return;
 	v->accesses[mode]++;
 	if (v->l1[line % L1_LINES] == line)
 		return;
@@ -123,7 +128,8 @@ static void on_block(unsigned int cpu, void *data)
 {
 	uintptr_t packed = (uintptr_t)data;
 
-	self.vcpu[cpu].instructions[packed & 1] += packed >> 1;
+	if (is_counting())
+		self.vcpu[cpu].instructions[packed & 1] += packed >> 1;
 }
 
 static void put_list(FILE *f, const char *name, const uint64_t *now, const uint64_t *then)
@@ -176,20 +182,29 @@ static void write_mark(unsigned int mark)
 	free(text);
 }
 
+static void empty_cache(void)
+{
+	unsigned int cpu;
+
+	memset(self.sets, 0, self.nr_sets * sizeof(*self.sets));
+	for (cpu = 0; cpu < self.nr_vcpus; cpu++)
+		memset(self.vcpu[cpu].l1, 0, sizeof(self.vcpu[cpu].l1));
+}
+
 static void on_mark(unsigned int cpu, void *data)
 {
 	unsigned int mark = (uintptr_t)data;
 
 	(void)cpu;
 	pthread_mutex_lock(&self.marking);
+	if (mark == 0 && !self.counting)
+		empty_cache();	/* nobody looks at it before the flag is set */
 	if (mark == 0)
 		memcpy(self.base, self.vcpu, self.nr_vcpus * sizeof(*self.base));
 	else
 		write_mark(mark);
-	if ((mark == 0 && !self.counting) || (mark == STOP_MARK && self.counting)) {
-		self.counting = mark == 0;
-		qemu_plugin_reset(self.id, on_switched);
-	}
+	if (mark == 0 || mark == STOP_MARK)
+		__atomic_store_n(&self.counting, mark == 0, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&self.marking);
 }
 
@@ -218,8 +233,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	uintptr_t mode = qemu_plugin_tb_vaddr(tb) >> 63 ? KERNEL : USER;
 
 	(void)id;
-	if (self.counting)
-		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)(n << 1 | mode));
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)(n << 1 | mode));
 	for (i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		int mark = mark_of(insn);
@@ -227,9 +241,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		if (mark >= 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark, QEMU_PLUGIN_CB_NO_REGS,
 							       (void *)(uintptr_t)mark);
-		if (self.counting)
-			qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-							 (void *)mode);
+		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+						 (void *)mode);
 	}
 }
 
@@ -240,18 +253,6 @@ static void on_exit_line(qemu_plugin_id_t id, void *data)
 	pthread_mutex_lock(&self.marking);
 	write_mark(255);
 	pthread_mutex_unlock(&self.marking);
-}
-
-/* All vCPUs stand still here and no translated code is left. */
-static void on_switched(qemu_plugin_id_t id)
-{
-	unsigned int cpu;
-
-	memset(self.sets, 0, self.nr_sets * sizeof(*self.sets));
-	for (cpu = 0; cpu < self.nr_vcpus; cpu++)
-		memset(self.vcpu[cpu].l1, 0, sizeof(self.vcpu[cpu].l1));
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-	qemu_plugin_register_atexit_cb(id, on_exit_line, NULL);
 }
 
 static int parse(const char *arg)
@@ -290,7 +291,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		return 1;
 	memset(self.vcpu, 0, MAX_VCPUS * sizeof(*self.vcpu));
 	memset(self.base, 0, MAX_VCPUS * sizeof(*self.base));
-	self.id = id;
-	on_switched(id);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+	qemu_plugin_register_atexit_cb(id, on_exit_line, NULL);
 	return 0;
 }
