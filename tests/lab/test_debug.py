@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools/lab.d"))
 
 from lab.debug import FRAGMENT, check_options, read_options  # noqa: E402
 from lab.errors import LabError  # noqa: E402

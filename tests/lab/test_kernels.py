@@ -4,7 +4,7 @@ import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools/lab.d"))
 
 from lab.errors import UsageError  # noqa: E402
 from lab.kernels import kernel, pick  # noqa: E402

@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tools/lab.d"))
 
 from lab.errors import UsageError  # noqa: E402
 from lab.machine import load_machine  # noqa: E402

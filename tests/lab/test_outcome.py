@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools/lab"), str(ROOT / "tests/e2e")]
+sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tests/e2e")]
 
 import lib  # noqa: E402
 from lab.errors import LabError  # noqa: E402

@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tools"), str(Path(__file__).resolve().parent)]
+sys.path[:0] = [str(ROOT / "tools/lab.d"), str(Path(__file__).resolve().parent)]
 
 from lab import LabError  # noqa: E402
 from lab.kernels import SERIES  # noqa: E402

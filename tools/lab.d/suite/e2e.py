@@ -133,7 +133,7 @@ def compile_helpers(root: Path, folder: Path) -> Path:
             continue
         partial = target / f".{source.stem}.{os.getpid()}.{time.monotonic_ns()}"
         done = subprocess.run(["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread",
-                               f"-I{root}/tools/lab/plugin", f"-I{root}/uapi", f"-I{root}/include",
+                               f"-I{root}/tools/lab.d/lab/plugin", f"-I{root}/uapi", f"-I{root}/include",
                                str(source), "-o", str(partial)], check=False, stderr=subprocess.PIPE, text=True)
         if done.returncode:
             raise LabError(f"{source.name} does not compile: {done.stderr.strip().splitlines()[0]}")

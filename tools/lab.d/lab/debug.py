@@ -19,7 +19,7 @@ from .progress import step
 
 PACKAGE = "linux-source-6.1"
 NEEDS = ("bc", "bison", "flex", "gcc", "libelf-dev", "libssl-dev", "make", "xz-utils")
-FRAGMENT = Path(__file__).resolve().parents[2] / "configs/lab/debug.config"
+FRAGMENT = Path(__file__).resolve().parents[3] / "configs/lab/debug.config"
 
 _SET = re.compile(r"^(CONFIG_\w+)=(\S+)$")
 

@@ -13,7 +13,7 @@ from .errors import LabError
 from .kernels import Kernel, kernel
 from .progress import say, step
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ("Kbuild", "kmod", "include", "uapi")
 BUILT = (".o", ".ko", ".cmd", ".mod", ".mod.c")
 

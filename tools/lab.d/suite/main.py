@@ -11,7 +11,7 @@ from typing import List
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools/lab")]
+sys.path[:0] = [str(ROOT / "tools/lab.d")]
 
 from lab.errors import LabError  # noqa: E402
 from lab.kernels import GATES, SERIES  # noqa: E402

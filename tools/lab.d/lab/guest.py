@@ -30,7 +30,7 @@ from .splat import splats
 BOOT_SECONDS = 120.0
 BOOT_TRIES = 3      # TCG now and then breaks a kernel that patches itself during boot
 GRACE_SECONDS = 15.0
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class GuestLost(Exception):

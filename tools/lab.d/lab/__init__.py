@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The lab: machines with any memory tiers, in QEMU, from a description file.
 
-    import sys; sys.path.insert(0, "<checkout>/tools")
+    import sys; sys.path.insert(0, "<checkout>/tools/lab.d")
     from lab import Guest, load_machine
 
     with Guest(load_machine("configs/lab/four-tier.yaml"), "6.12", timeout=300) as guest:
