@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""What every workload is: loaded, held, started, read, stopped; and how a program of ours is followed.
+
+    load = WORKLOADS["gups-stable"](build, "4K", placed=False)
+    load.prepare()              # all memory first-touched, nothing measured has begun
+    load.start()
+    load.ops(), load.truth()    # as often as one likes
+    load.stop()                 # {"ops": ..., "wrong_values": ..., "gap_p99_us": ...}
+
+Runs inside the guest as root; Python's library only. The application has CPU 0, clients and drivers CPU 1.
+"""
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Dict, List, Sequence, Tuple
+
+sys.path.append(str(Path(__file__).resolve().parents[3] / "demo.d"))
+from actors import LOGS, Failed, wait_for  # noqa: E402,F401  # pylint: disable=wrong-import-position
+
+APPLICATION_CPU, CLIENT_CPU = 0, 1
+LOAD_SECONDS = 600.0    # no step of a workload takes longer than this
+MEBI = 1 << 20
+Range = Tuple[int, int, int]
+
+
+class Workload:
+    """One instance per run. The runner may set `window_seconds` before start()."""
+
+    name = ""
+    packages: Tuple[str, ...] = ()
+    programs: Tuple[str, ...] = ()      # targets of our build
+    has_truth = has_jump = False
+    shared = False                      # its memory is shared between processes: moving it needs to say so
+    page_sizes: Tuple[str, ...] = ("4K",)
+    memory_bytes = 0
+    window_seconds = 20.0               # expected length of the measured load; a jump comes in its middle
+
+    def __init__(self, build: Path, page_size: str, placed: bool) -> None:
+        if page_size not in self.page_sizes:
+            raise Failed(f"{self.name} has no variant with pages of {page_size}; it has {', '.join(self.page_sizes)}")
+        if placed and not self.has_truth:
+            raise Failed(f"{self.name} does not know its hot set, so it cannot place it")
+        self.build, self.page_size, self.placed = build, page_size, placed
+
+    @classmethod
+    def host_prepare(cls, build: Path) -> None:
+        """What the host has to make once, before the guest is booted; nothing for most."""
+
+    def prepare(self) -> None:
+        raise NotImplementedError
+
+    def pids(self) -> List[int]:
+        raise NotImplementedError
+
+    def start(self) -> None:
+        raise NotImplementedError
+
+    def ops(self) -> int:
+        raise NotImplementedError
+
+    def truth(self) -> List[Range]:
+        return []
+
+    def jumps(self) -> List[float]:
+        return []
+
+    def stop(self) -> Dict[str, Any]:
+        raise NotImplementedError
+
+
+class Follower:
+    """A program that prints JSON lines: "ready", "truth", "run" {"ops"}, "end" {"ops", "wrong_values", ...}."""
+
+    def __init__(self, command: Sequence[Any], cpu: int) -> None:
+        self.name = Path(str(command[0])).name
+        self.ops = 0
+        self.truths: List[Tuple[float, List[Range]]] = []  # when told, and what is hot since
+        self._seen: Dict[str, Dict[str, Any]] = {}         # the last line of each verb
+        self._last_words = LOGS / f"{self.name}.log"
+        with open(self._last_words, "wb") as log:
+            self._process = subprocess.Popen(["taskset", "-c", str(cpu), *map(str, command)], stdin=subprocess.PIPE,
+                                             stdout=subprocess.PIPE, stderr=log, text=True)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid  # taskset becomes the program by exec
+
+    def _read(self) -> None:
+        for line in self._process.stdout:
+            try:
+                report = json.loads(line)
+                self.take(report)
+            except (ValueError, KeyError, TypeError):
+                self._seen["odd"] = {"line": line.strip()}
+
+    def take(self, report: Dict[str, Any]) -> None:
+        """One line. A "run" line counts what was done since the one before, "end" all."""
+        verb = report["verb"]
+        if verb == "truth":
+            self.truths.append((time.monotonic(), [(report["pid"], start, length) for start, length in report["hot"]]))
+        elif verb == "run":
+            self.ops += report["ops"]
+        elif verb == "end":
+            self.ops = report["ops"]
+        self._seen[verb] = report
+
+    def wait(self, verb: str, limit: float = LOAD_SECONDS) -> Dict[str, Any]:
+        """Its first line of that kind."""
+        wait_for(lambda: verb in self._seen or not self._reader.is_alive(), limit, f"{self.name} says \"{verb}\"")
+        if verb not in self._seen:
+            raise Failed(f"{self.name} ended with {self._process.wait(10)} before \"{verb}\": {self.last_words()}")
+        return self._seen[verb]
+
+    def go(self) -> None:
+        """Let a program that was told to --hold begin."""
+        self._process.stdin.write("go\n")
+        self._process.stdin.flush()
+
+    def stop(self) -> Dict[str, Any]:
+        """End it; the common part of its last line."""
+        self._process.terminate()
+        end = self.wait("end")
+        self._process.wait(LOAD_SECONDS)
+        return {key: end[key] for key in ("ops", "wrong_values", "gap_p50_us", "gap_p99_us", "gap_max_us")}
+
+    def kill(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait(10)
+        self._reader.join(10)
+        self._process.stdin.close()
+        self._process.stdout.close()
+
+    def last_words(self) -> str:
+        odd = self._seen.get("odd", {}).get("line", "")
+        lines = self._last_words.read_text(errors="replace").strip().splitlines()
+        return (lines[-1] if lines else odd) or "no message"
+
+
+class OneProgram(Workload):
+    """A workload that is one program of ours, application and driver in one process."""
+
+    def __init__(self, build: Path, page_size: str, placed: bool) -> None:
+        super().__init__(build, page_size, placed)
+        self.program: Follower
+
+    def command(self) -> List[Any]:
+        raise NotImplementedError
+
+    def prepare(self) -> None:
+        self.program = Follower(self.command(), APPLICATION_CPU)
+        self.program.wait("ready")
+
+    def pids(self) -> List[int]:
+        return [self.program.pid]
+
+    def start(self) -> None:
+        self.program.go()
+
+    def ops(self) -> int:
+        return self.program.ops
+
+    def truth(self) -> List[Range]:
+        return self.program.truths[-1][1] if self.program.truths else []
+
+    def jumps(self) -> List[float]:
+        return [when for when, _ in self.program.truths[1:]]
+
+    def stop(self) -> Dict[str, Any]:
+        return self.program.stop()

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""GUPS: random updates of a large array of which a small part is hot, and known."""
+from typing import Any, List
+
+from .base import MEBI, OneProgram
+
+
+class Gups(OneProgram):
+    """The stable hot set: 256 MiB in pieces of 2 MiB at random places, 7 of 8 updates go there."""
+
+    name = "gups-stable"
+    programs = ("hmk-load-gups",)
+    has_truth = True
+    page_sizes = ("4K", "THP")
+    memory_bytes = 1600 * MEBI
+    chunk, hot_bytes, hot_percent, write_percent = "2MiB", 256 * MEBI, 87.5, 100
+
+    def command(self) -> List[Any]:
+        words = [self.build / "tools/load/hmk-load-gups", "--hold", "--size", f"{self.memory_bytes // MEBI}MiB",
+                 "--chunk", self.chunk, "--hot", f"{100 * self.hot_bytes / self.memory_bytes}%",
+                 "--hot-updates", f"{self.hot_percent}%", "--write-share", f"{self.write_percent}%",
+                 "--pages", "thp" if self.page_size == "THP" else "4KiB"]
+        if self.placed:
+            words += ["--place", "truth"]
+        if self.has_jump:
+            words += ["--jump-after", f"{round(500 * self.window_seconds)}ms"]
+        return words
+
+
+class GupsJump(Gups):
+    """Half-way through, other pieces become hot."""
+
+    name, has_jump, page_sizes = "gups-jump", True, ("4K",)
+
+
+class Needle(Gups):
+    """A few megabytes hot in gigabytes of cold."""
+
+    name = "needle"
+    memory_bytes = 2048 * MEBI
+    chunk, hot_bytes, hot_percent = "512KiB", 16 * MEBI, 90
+
+
+class GupsRead(Gups):
+    """Nothing is written."""
+
+    name, page_sizes, write_percent = "gups-read", ("4K",), 0
+
+
+class GupsMixed(Gups):
+    """Every other access writes."""
+
+    name, page_sizes, write_percent = "gups-mixed", ("4K",), 50
