@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 from typing import Any, Dict, List
 
-from actors import LOGS, REDIS_SOCKET, STATE, Daemon, Failed, Load, Redis
+from actors import LOGS, REDIS_SOCKET, STATE, Failed, Load, Redis
+from inside.hmkd import Daemon  # actors made tools/ importable
 
 APPLICATION_CPU = 0
 
@@ -135,7 +136,7 @@ def play(plan: Dict[str, Any]) -> None:
     subprocess.run(["hmk-mark", "0"], check=True)
     flags = ["--read-share", f"{plan['read_percent']}%", "--pipeline", str(plan["pipeline"])] + (["--in-place"] if plan["in_place"] else [])
     load = Load(str(load_program), flags)
-    daemon = Daemon(build, redis.pid, {"mode": "track-only", "interval": plan["interval"],
+    daemon = Daemon(build, [redis.pid], {"mode": "track-only", "interval": plan["interval"],
                                        "promote_limit": plan["promote_limit"]})
     say("hmkd is attached, track-only; then it may manage; rows with * are compared")
     ended = measure(plan, load, daemon)

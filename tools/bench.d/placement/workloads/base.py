@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 from typing import Any, Dict, List, Sequence, Tuple
 
-sys.path.append(str(Path(__file__).resolve().parents[3] / "demo.d"))
-from actors import LOGS, Failed, wait_for  # noqa: E402,F401  # pylint: disable=wrong-import-position
+sys.path.append(str(Path(__file__).resolve().parents[3]))
+from inside.waiting import LOGS, Failed, wait_for  # noqa: E402,F401  # pylint: disable=wrong-import-position
 
 APPLICATION_CPU, CLIENT_CPU = 0, 1
 LOAD_SECONDS = 600.0    # no step of a workload takes longer than this
@@ -64,6 +64,10 @@ class Workload:
 
     def truth(self) -> List[Range]:
         return []
+
+    def extent(self) -> Range:
+        """All memory the truth speaks of, as one range: (pid, start, length)."""
+        raise NotImplementedError
 
     def jumps(self) -> List[float]:
         return []
@@ -168,6 +172,10 @@ class OneProgram(Workload):
 
     def truth(self) -> List[Range]:
         return self.program.truths[-1][1] if self.program.truths else []
+
+    def extent(self) -> Range:
+        told = self.program.wait("ready")
+        return told["pid"], told["start"], told["length"]
 
     def jumps(self) -> List[float]:
         return [when for when, _ in self.program.truths[1:]]
