@@ -15,16 +15,16 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Callable, Dict, List, Optional, Sequence
+from typing import Callable, Collection, Dict, List, Optional, Sequence, Union
 
 from . import plugin
-from .errors import LabError
+from .errors import LabError, UsageError
 from .initramfs import initramfs
 from .kernels import kernel as find_kernel
 from .machine import Machine
 from .outcome import FAIL, LOST, PASS, SKIP, SKIP_STATUS, Mark, Outcome, read_marks
 from .progress import say, step
-from .qemu import command
+from .qemu import accelerator, command
 from .splat import splats
 
 BOOT_SECONDS = 120.0
@@ -41,19 +41,26 @@ class Guest:
     """One running guest. Not thread-safe; any number of guests may run side by side."""
 
     def __init__(self, machine: Machine, kernel: str, *, timeout: float, count: bool = False,
-                 extra_cmdline: str = "", llc: int = plugin.DEFAULT_LLC, thp: str = "madvise", pin: bool = True,
-                 env: Optional[Dict[str, str]] = None, results: Optional[Path] = None) -> None:
+                 extra_cmdline: str = "", llc: int = plugin.DEFAULT_LLC, thp: str = "madvise",
+                 pin: Union[bool, Collection[int]] = True, clock: str = "host",
+                 ns_per_instruction: int = 8, env: Optional[Dict[str, str]] = None,
+                 results: Optional[Path] = None) -> None:
         """`kernel` is a series; `timeout` bounds the whole life after boot, in seconds
         of a plain kernel: this limit and every other is longer for a debug kernel.
 
         `results` is the folder the guest sees writable at /run/hmk-lab (default: a temporary one,
-        removed at the end); `pin` keeps everything off CPU 0 except what asks for it with taskset.
+        removed at the end). `pin` keeps everything on the CPUs it names except what asks for others
+        with taskset: True means all but CPU 0, and CPU 1 alone where there are four. `clock` is
+        "host" or "instructions": then each instruction takes `ns_per_instruction` (a power of two up to
+        64) of the guest's time, however busy the host.
         """
         self.machine, self.count = machine, count
         self.kernel = find_kernel(kernel)
         self._slowness = self.kernel.slowness
         self.timeout = timeout * self._slowness
-        self.extra_cmdline, self.llc, self.thp, self.pin = extra_cmdline, llc, thp, pin
+        self.extra_cmdline, self.llc, self.thp = extra_cmdline, llc, thp
+        self.pinned = ordinary_cpus(machine, pin)
+        self._driven_by = accelerator(clock, ns_per_instruction)
         self.env = dict(env or {})
         self._own = Path(tempfile.mkdtemp(prefix="hmk-lab."))
         self.results = Path(results).resolve() if results else self._own / "results"
@@ -128,7 +135,7 @@ class Guest:
         if self.count:
             env["PATH"] = f"{plugin.build()[1]}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         (lab / "config.json").write_text(json.dumps(
-            {"pin": self.pin, "thp": self.thp, "modules": str(self.kernel.modules), "env": env}), encoding="utf-8")
+            {"pinned": self.pinned, "thp": self.thp, "modules": str(self.kernel.modules), "env": env}), encoding="utf-8")
         self.marks_file.unlink(missing_ok=True)
         argument = plugin.argument(self.machine, self.marks_file, self.llc) if self.count else None
         path = self._own / "control"
@@ -137,7 +144,7 @@ class Guest:
             listener.bind(str(path))
             listener.listen(1)
             args = command(self.machine, self.kernel.image, initramfs(self.kernel), self.results, path,
-                           self.console, self.extra_cmdline, argument)
+                           self.console, self.extra_cmdline, argument, self._driven_by)
             with open(self._own / "qemu.log", "wb") as log:
                 self._qemu = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             self._accept(listener)
@@ -229,6 +236,16 @@ def run_once(machine: Machine, series: str, argv: Sequence[str], *, modules: Seq
             return guest.run(argv, on_line=on_line)
     except LabError as error:
         return Outcome(LOST, reason=str(error))
+
+
+def ordinary_cpus(machine: Machine, pin: Union[bool, Collection[int]]) -> List[int]:
+    """CPUs that everything starts on; empty: no pinning. Raises UsageError for a CPU that is not there."""
+    if pin is False or machine.cpus == 1:
+        return []
+    cpus = sorted(pin) if pin is not True else [1] if machine.cpus >= 4 else list(range(1, machine.cpus))
+    if not cpus or not set(cpus) <= set(range(machine.cpus)):
+        raise UsageError(f"pin={cpus}: {machine.name} has CPUs 0 to {machine.cpus - 1}; name at least one of them")
+    return cpus
 
 
 def lost_line(console: Path) -> str:

@@ -1,21 +1,40 @@
 # SPDX-License-Identifier: MIT
 """The QEMU command line for a machine: nodes, distances, HMAT, two 9p shares, the control port."""
 from pathlib import Path
-from typing import List, Optional
+from typing import List, Optional, Sequence
 
+from .errors import UsageError
 from .machine import Machine
 
 # A crash must end QEMU at once; the log must stay readable; migration by anyone but us is off.
 CMDLINE = ("console=ttyS0 quiet panic=-1 oops=panic numa_balancing=disable mitigations=off "
            "nowatchdog random.trust_cpu=on")
 
+CLOCKS = ("host", "instructions")
+INSTRUCTION_NS = (1, 2, 4, 8, 16, 32, 64)
+MULTI_THREADED = ("-accel", "tcg,thread=multi")
+
+
+def accelerator(clock: str, ns_per_instruction: int) -> List[str]:
+    """What drives the guest and its clock: one thread per vCPU and the host's time, or one thread
+    for all and a fixed time per executed instruction. Raises UsageError."""
+    if clock not in CLOCKS:
+        raise UsageError(f"clock '{clock}' is unknown; choose one of {', '.join(CLOCKS)}")
+    if ns_per_instruction not in INSTRUCTION_NS:
+        raise UsageError(f"{ns_per_instruction} ns per instruction cannot be had; "
+                         f"choose one of {', '.join(map(str, INSTRUCTION_NS))}")
+    if clock == "host":
+        return list(MULTI_THREADED)
+    # sleep=off: when all vCPUs idle, the clock jumps to the next timer instead of waiting for it
+    return ["-accel", "tcg,thread=single", "-icount", f"shift={ns_per_instruction.bit_length() - 1},sleep=off"]
+
 
 def command(machine: Machine, image: Path, initrd: Path, share: Path, socket: Path, console: Path,
-            extra_cmdline: str = "", plugin: Optional[str] = None) -> List[str]:
+            extra_cmdline: str = "", plugin: Optional[str] = None, driven_by: Sequence[str] = MULTI_THREADED) -> List[str]:
     """All arguments, the program first."""
     # However the caller ends, no guest outlives it.
-    args = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-nodefaults", "-display", "none", "-no-reboot",
-            "-machine", "q35,hmat=on", "-m", f"{machine.memory}B",
+    args = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", *driven_by, "-nodefaults", "-display", "none",
+            "-no-reboot", "-machine", "q35,hmat=on", "-m", f"{machine.memory}B",
             "-kernel", str(image), "-initrd", str(initrd), "-append", f"{CMDLINE} {extra_cmdline}".strip(),
             "-serial", f"file:{_comma(console)}",
             "-chardev", f"socket,id=control,path={_comma(socket)}", "-device", "virtio-serial-pci",
@@ -51,7 +70,7 @@ def _nodes(machine: Machine) -> List[str]:
 
 
 def _topology(machine: Machine) -> str:
-    """One socket per node with CPUs where that comes out even."""
+    """One socket per node with CPUs where that comes out even, else per CPU: no socket spans two nodes."""
     sizes = {len(node.cpus) for node in machine.nodes if node.cpus}
-    sockets = sum(1 for node in machine.nodes if node.cpus) if len(sizes) == 1 else 1
+    sockets = sum(1 for node in machine.nodes if node.cpus) if len(sizes) == 1 else machine.cpus
     return f"{machine.cpus},sockets={sockets},cores={machine.cpus // sockets},threads=1"

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""What a guest is started with, decided before QEMU runs: its clock, its ordinary CPUs, its sockets."""
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools/lab.d"))
+
+from lab.errors import UsageError  # noqa: E402
+from lab.guest import ordinary_cpus  # noqa: E402
+from lab.machine import load_machine  # noqa: E402
+from lab.qemu import accelerator, command  # noqa: E402
+
+PLENTY = 64 << 30
+TWO_CPUS = load_machine(ROOT / "configs/lab/four-tier.yaml", PLENTY)
+FOUR_CPUS = load_machine(ROOT / "configs/lab/bench-four-tier.yaml", PLENTY)
+
+
+class Clock(unittest.TestCase):
+    def test_by_instructions_the_vcpus_take_turns_and_the_clock_does_not_sleep(self):
+        self.assertEqual(accelerator("instructions", 8), ["-accel", "tcg,thread=single", "-icount", "shift=3,sleep=off"])
+        self.assertIn("shift=0,sleep=off", accelerator("instructions", 1))
+
+    def test_by_the_host_nothing_is_counted_into_time(self):
+        self.assertNotIn("-icount", accelerator("host", 8))
+
+    def test_what_cannot_be_had_is_refused_with_what_can(self):
+        for clock, ns in (("hots", 8), ("instructions", 3), ("instructions", 128), ("instructions", 0)):
+            with self.assertRaisesRegex(UsageError, "choose one of"):
+                accelerator(clock, ns)
+
+
+class OrdinaryCpus(unittest.TestCase):
+    def test_cpu_0_is_left_to_the_application_and_with_four_the_last_two_too(self):
+        self.assertEqual(ordinary_cpus(TWO_CPUS, True), [1])
+        self.assertEqual(ordinary_cpus(FOUR_CPUS, True), [1])
+
+    def test_a_set_is_taken_as_it_is_and_false_means_anywhere(self):
+        self.assertEqual(ordinary_cpus(FOUR_CPUS, {3, 1}), [1, 3])
+        self.assertEqual(ordinary_cpus(FOUR_CPUS, False), [])
+
+    def test_cpus_that_are_not_there_are_refused(self):
+        for cpus in ({2}, set()):
+            with self.assertRaisesRegex(UsageError, "CPUs 0 to 1"):
+                ordinary_cpus(TWO_CPUS, cpus)
+
+
+class Sockets(unittest.TestCase):
+    def test_no_socket_spans_two_nodes(self):
+        for machine, smp in ((TWO_CPUS, "2,sockets=2,cores=1,threads=1"), (FOUR_CPUS, "4,sockets=4,cores=1,threads=1")):
+            self.assertIn(smp, command(machine, *[Path("x")] * 5))
+
+
+if __name__ == "__main__":
+    unittest.main()
