@@ -3,6 +3,7 @@
 # kernels: 6.1 6.12
 # timeout: 120
 # count: yes
+# pages: yes
 # module: no
 """A program bound to each node in turn: the plugin charges at least 99.9 % of its accesses to that
 node, as many as there are lines, to the vCPU, mode and kind they belong to, also after a move."""
@@ -10,9 +11,12 @@ import os
 import sys
 
 sys.path.insert(0, sys.path[0] + "/..")
+sys.path.insert(0, os.environ["HMK_LAB_ROOT"] + "/tools/lab.d")
 import lib  # noqa: E402
+from lab import pages  # noqa: E402
 
 LINES = (48 << 20) // 64
+PAGES = (48 << 20) // 4096
 CASES = [(cpu, node, None) for node in range(4) for cpu in (0, 1)] + [(0, 0, 3), (0, 3, 1)]
 
 
@@ -24,15 +28,25 @@ def expect(row: dict, cpu: int, node: int, mode: str, kind: str, what: str) -> N
     lib.check(0.99 * LINES <= right <= 1.01 * LINES, f"{what}: {right} {kind} misses for {LINES} lines")
 
 
+def expect_pages(row: dict, cpu: int, first: int, what: str) -> None:
+    """Every page of the buffer was missed once a line, and no miss of CPU 0 is missing from the pages."""
+    counts = pages.read(lib.RESULTS / f"pages-{row['seq']}.bin")
+    of_buffer = [counts.get(page, 0) for page in range(first, first + PAGES)]
+    right = sum(63 <= count <= 66 for count in of_buffer) if cpu == 0 else of_buffer.count(0)
+    lib.check(right >= 0.99 * PAGES, f"{what}: {right} of {PAGES} pages have as many misses as lines, none on CPU 1")
+    lib.check(sum(counts.values()) == sum(lib.misses(row, 0)), f"{what}: the pages' misses add up to CPU 0's")
+
+
 for cpu, node, to in CASES:
     before = len(lib.marks()) if (lib.RESULTS / "marks.jsonl").exists() else 0
     arguments = [node] if to is None else [node, to]
-    lib.run("taskset", "-c", cpu, lib.helper("touch"), *arguments)
+    done = lib.run("taskset", "-c", cpu, lib.helper("touch"), *arguments)
     rows = lib.marks()[before:]
-    lib.check([row["mark"] for row in rows] == [1, 2, 3], f"marks 1, 2, 3 were seen on CPU {cpu}")
+    lib.check([row["mark"] for row in rows] == [14, 2, 3], f"marks 14, 2, 3 were seen on CPU {cpu}")
     final = node if to is None else to
     label = f"CPU {cpu}, node {node}" + ("" if to is None else f" moved to {to}")
     expect(rows[0], cpu, final, "user", "read", f"{label}, user reads")
+    expect_pages(rows[0], cpu, int(done.stdout), label)
     expect(rows[1], cpu, final, "user", "write", f"{label}, user writes")
     in_kernel = lib.misses(rows[2], cpu, "kernel", "write")[final]
     lib.check(0.99 * LINES <= in_kernel <= 1.05 * LINES, f"{label}: {in_kernel} writes by the kernel")

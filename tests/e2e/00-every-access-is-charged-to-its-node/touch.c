@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * touch NODE [TO]: bind a buffer to NODE and, between mark 0 and marks 1 to 3,
- * read every line of it (1), write every line (2), let the kernel fill it (3).
+ * touch NODE [TO]: bind a buffer to NODE and, between mark 0 and marks 14, 2, 3,
+ * read every line of it (14), write every line (2), let the kernel fill it (3).
+ * Prints the buffer's first page.
  * With TO the buffer is first used on NODE and then moved to TO.
  * With TOUCH_WITHOUT_MARKS in the environment it ends before the first mark.
  */
@@ -66,9 +67,10 @@ int main(int argc, char **argv)
 	}
 	if (getenv("TOUCH_WITHOUT_MARKS"))
 		return 0;
+	printf("%lu\n", (unsigned long)buffer >> 12);
 	HMK_MARK(0);
 	read_lines(buffer);
-	HMK_MARK(1);
+	HMK_MARK(14);
 	HMK_MARK(0);
 	write_lines(buffer);
 	HMK_MARK(2);

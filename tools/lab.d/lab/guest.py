@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Callable, Collection, Dict, List, Optional, Sequence, Union
 
+from . import pages as page_files
 from . import plugin
 from .errors import LabError, UsageError
 from .initramfs import initramfs
@@ -42,7 +43,7 @@ class Guest:
 
     def __init__(self, machine: Machine, kernel: str, *, timeout: float, count: bool = False,
                  extra_cmdline: str = "", llc: int = plugin.DEFAULT_LLC, thp: str = "madvise",
-                 pin: Union[bool, Collection[int]] = True, clock: str = "host",
+                 pin: Union[bool, Collection[int]] = True, pages: bool = False, clock: str = "host",
                  ns_per_instruction: int = 8, env: Optional[Dict[str, str]] = None,
                  results: Optional[Path] = None) -> None:
         """`kernel` is a series; `timeout` bounds the whole life after boot, in seconds
@@ -50,15 +51,15 @@ class Guest:
 
         `results` is the folder the guest sees writable at /run/hmk-lab (default: a temporary one,
         removed at the end). `pin` keeps everything on the CPUs it names except what asks for others
-        with taskset: True means all but CPU 0, and CPU 1 alone where there are four. `clock` is
-        "host" or "instructions": then each instruction takes `ns_per_instruction` (a power of two up to
-        64) of the guest's time, however busy the host.
+        with taskset: True means all but CPU 0, and CPU 1 alone where there are four. `pages` counts
+        misses per page too (see pages.py). `clock` is "host" or "instructions": then each instruction
+        takes `ns_per_instruction` (a power of two up to 64) of the guest's time, however busy the host.
         """
         self.machine, self.count = machine, count
         self.kernel = find_kernel(kernel)
         self._slowness = self.kernel.slowness
         self.timeout = timeout * self._slowness
-        self.extra_cmdline, self.llc, self.thp = extra_cmdline, llc, thp
+        self.extra_cmdline, self.llc, self.thp, self.pages = extra_cmdline, llc, thp, pages
         self.pinned = ordinary_cpus(machine, pin)
         self._driven_by = accelerator(clock, ns_per_instruction)
         self.env = dict(env or {})
@@ -136,8 +137,11 @@ class Guest:
             env["PATH"] = f"{plugin.build()[1]}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         (lab / "config.json").write_text(json.dumps(
             {"pinned": self.pinned, "thp": self.thp, "modules": str(self.kernel.modules), "env": env}), encoding="utf-8")
-        self.marks_file.unlink(missing_ok=True)
-        argument = plugin.argument(self.machine, self.marks_file, self.llc) if self.count else None
+        for stale in (self.marks_file, *self.results.glob(page_files.PATTERN)):
+            stale.unlink(missing_ok=True)
+        argument = None
+        if self.count:
+            argument = plugin.argument(self.machine, self.marks_file, self.llc, self.pages)
         path = self._own / "control"
         path.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX) as listener:

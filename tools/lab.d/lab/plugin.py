@@ -9,6 +9,7 @@ from typing import List, Tuple
 from . import cache
 from .errors import LabError
 from .machine import Machine
+from .pages import PREFIX
 
 SOURCES = Path(__file__).resolve().parent / "plugin"
 DEFAULT_LLC = 4 << 20
@@ -78,9 +79,10 @@ def _split_at_hole(found: List[Tuple[int, int]], total: int) -> List[Tuple[int, 
     return out
 
 
-def argument(machine: Machine, out: Path, llc: int) -> str:
-    """The value of QEMU's -plugin option."""
+def argument(machine: Machine, out: Path, llc: int, pages: bool) -> str:
+    """The value of QEMU's -plugin option; page counts go beside `out`."""
     plugin, _ = build()
     parts = [str(plugin), f"out={out}", f"vcpus={machine.cpus}", f"llc={llc}"]
+    parts += [f"pages={out.parent / PREFIX}"] if pages else []
     parts += [f"node={start:x}:{size:x}" for start, size in ranges(machine, qemu_version())]
     return ",".join(parts)

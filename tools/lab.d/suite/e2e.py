@@ -6,6 +6,7 @@ A test says in comments at its top what it needs, for example
     # kernels: 6.1 6.12      gates it runs on (default: both)
     # timeout: 120           seconds after boot (default: 120)
     # count: yes             with the counting plugin (default: no)
+    # pages: yes             which counts per page too (default: no)
     # module: no             does not need hmk.ko (default: yes, path in $HMK_MODULE, not loaded)
     # defines: HMK_TEST_SWITCHES   a second hmk.ko built with these, path in $HMK_VARIANT
     # cmdline: quiet         more words for the kernel command line
@@ -30,7 +31,7 @@ from lab.outcome import FAIL, LOST, PASS, SKIP, Outcome
 from lab.plugin import DEFAULT_LLC
 from suite.case import FAILED, PASSED, SKIPPED, Result
 
-KEYS = ("kernels", "timeout", "count", "module", "defines", "cmdline", "thp", "llc")
+KEYS = ("kernels", "timeout", "count", "pages", "module", "defines", "cmdline", "thp", "llc")
 HEADER_LINES = 30
 SHOWN_LINES = 25
 
@@ -78,6 +79,7 @@ class EndToEnd:
         outcome = run_once(
             machine, self.kernel, [interpreter, *(["-B"] if self.script.suffix == ".py" else []), str(self.script)],
             timeout=float(self.needs.get("timeout", "120")), count=self.needs.get("count") == "yes",
+            pages=self.needs.get("pages") == "yes",
             extra_cmdline=self.needs.get("cmdline", ""), thp=self.needs.get("thp", "madvise"),
             llc=int(self.needs.get("llc", DEFAULT_LLC)), env=self._environment(), results=self.results)
         (self.results / "output.log").write_text("\n".join(outcome.output) + "\n", encoding="utf-8")

@@ -14,7 +14,11 @@
  * hung QEMU 7.2. The cache model is empty when counting begins.
  *
  * Arguments: out=FILE vcpus=N node=START:SIZE (hexadecimal bytes, once per
- * node, in order) llc=BYTES (default 4 MiB).
+ * node, in order) llc=BYTES (default 4 MiB) pages=PREFIX.
+ *
+ * With pages=, user-mode misses of vCPU 0 are also counted per virtual 4 KiB
+ * page; mark 14 writes those since the last mark 0 to PREFIX-<seq>.bin, seq
+ * being its line's: little-endian pairs of 64 bits, page (address >> 12), count.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -31,6 +35,8 @@
 #define LINE_SHIFT 6
 #define L1_LINES 512 /* 32 KiB, direct-mapped: a filter, a conflict only costs a look into the LLC */
 #define LLC_WAYS 16
+#define PAGE_SHIFT 12
+#define PAGES_MARK 14
 #define STOP_MARK 15
 
 enum { USER, KERNEL, MODES };
@@ -50,6 +56,11 @@ struct llc_set {
 	int lock;
 } __attribute__((aligned(64)));
 
+/* A count of 0 is a free place. */
+struct page_count {
+	uint64_t page, count;
+};
+
 __attribute__((visibility("default"))) int qemu_plugin_version = HMK_PLUGIN_API;
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
 							       char **argv);
@@ -63,11 +74,17 @@ static struct {
 	struct llc_set *sets;
 	struct vcpu *vcpu;
 	struct vcpu *base; /* the counters at the last mark 0; readers subtract, writers never stop */
+	struct {
+		struct page_count *table; /* open addressing, a power of two of entries */
+		uint64_t size, used;
+		const char *prefix;
+		pthread_mutex_t lock; /* a mark on another vCPU reads while vCPU 0 counts */
+	} pages;
 	int out;
 	unsigned int sequence;
 	bool counting;	/* changed under `marking`, read by every callback */
 	pthread_mutex_t marking;
-} self = { .llc_bytes = 4 << 20, .out = -1, .marking = PTHREAD_MUTEX_INITIALIZER };
+} self = { .llc_bytes = 4 << 20, .out = -1, .pages.lock = PTHREAD_MUTEX_INITIALIZER, .marking = PTHREAD_MUTEX_INITIALIZER };
 
 static bool llc_hit(uint64_t line)
 {
@@ -86,6 +103,76 @@ static bool llc_hit(uint64_t line)
 	set->tag[0] = tag;
 	__atomic_store_n(&set->lock, 0, __ATOMIC_RELEASE);
 	return hit;
+}
+
+static struct page_count *page_place(uint64_t page)
+{
+	uint64_t i = page * 0x9e3779b97f4a7c15ull >> 20;
+
+	while (self.pages.table[i & (self.pages.size - 1)].count &&
+	       self.pages.table[i & (self.pages.size - 1)].page != page)
+		i++;
+	return &self.pages.table[i & (self.pages.size - 1)];
+}
+
+static void grow_pages(uint64_t size)
+{
+	struct page_count *old = self.pages.table;
+	uint64_t i, old_size = self.pages.size;
+
+	self.pages.table = calloc(size, sizeof(*old));
+	if (!self.pages.table) {
+		fprintf(stderr, "hmk-lab: no memory to count %lu pages\n", size);
+		abort(); /* a lost guest is seen, a lost count is not */
+	}
+	self.pages.size = size;
+	for (i = 0; i < old_size; i++)
+		if (old[i].count)
+			*page_place(old[i].page) = old[i];
+	free(old);
+}
+
+static void count_page(uint64_t page)
+{
+	struct page_count *place;
+
+	pthread_mutex_lock(&self.pages.lock);
+	place = page_place(page);
+	if (!place->count++) {
+		place->page = page;
+		if (++self.pages.used > self.pages.size / 2)
+			grow_pages(2 * self.pages.size);
+	}
+	pthread_mutex_unlock(&self.pages.lock);
+}
+
+static void forget_pages(void)
+{
+	pthread_mutex_lock(&self.pages.lock);
+	memset(self.pages.table, 0, self.pages.size * sizeof(*self.pages.table));
+	self.pages.used = 0;
+	pthread_mutex_unlock(&self.pages.lock);
+}
+
+static void write_pages(unsigned int sequence)
+{
+	char name[4096];
+	uint64_t i;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s-%u.bin", self.pages.prefix, sequence);
+	f = fopen(name, "we");
+	if (!f) {
+		perror(name);
+		return;
+	}
+	pthread_mutex_lock(&self.pages.lock);
+	for (i = 0; i < self.pages.size; i++)
+		if (self.pages.table[i].count)
+			fwrite(&self.pages.table[i], sizeof(self.pages.table[i]), 1, f);
+	pthread_mutex_unlock(&self.pages.lock);
+	if (fclose(f))
+		perror(name);
 }
 
 static bool is_counting(void)
@@ -118,6 +205,8 @@ static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t vad
 	for (i = 0; i < self.nr_nodes; i++) {
 		if (paddr - self.node[i].start < self.node[i].size) {
 			v->misses[mode][kind][i]++;
+			if (self.pages.prefix && cpu == 0 && mode == USER)
+				count_page(vaddr >> PAGE_SHIFT);
 			return;
 		}
 	}
@@ -199,6 +288,10 @@ static void on_mark(unsigned int cpu, void *data)
 	pthread_mutex_lock(&self.marking);
 	if (mark == 0 && !self.counting)
 		empty_cache();	/* nobody looks at it before the flag is set */
+	if (self.pages.prefix && mark == 0)
+		forget_pages();
+	if (self.pages.prefix && mark == PAGES_MARK)
+		write_pages(self.sequence); /* before the line that announces it */
 	if (mark == 0)
 		memcpy(self.base, self.vcpu, self.nr_vcpus * sizeof(*self.base));
 	else
@@ -268,6 +361,8 @@ static int parse(const char *arg)
 		return (self.nr_vcpus = atoi(arg + 6)) - 1 >= MAX_VCPUS;
 	if (!strncmp(arg, "llc=", 4))
 		return !(self.llc_bytes = strtoull(arg + 4, NULL, 10));
+	if (!strncmp(arg, "pages=", 6))
+		return !(self.pages.prefix = strdup(arg + 6));
 	return 1;
 }
 
@@ -291,6 +386,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		return 1;
 	memset(self.vcpu, 0, MAX_VCPUS * sizeof(*self.vcpu));
 	memset(self.base, 0, MAX_VCPUS * sizeof(*self.base));
+	if (self.pages.prefix)
+		grow_pages(1 << 16);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
 	qemu_plugin_register_atexit_cb(id, on_exit_line, NULL);
 	return 0;
