@@ -93,6 +93,14 @@ class Options {
     return percent / 100;
   }
 
+  /// A size, or a share of `whole`, in bytes.
+  std::uint64_t bytes_or_share(std::string_view name, double otherwise, std::uint64_t whole) {
+    const auto value = text(name);
+    if (value) words_.insert(words_.end(), {std::string(name), *value});
+    if (value && !value->ends_with("%")) return bytes(name, 0);
+    return static_cast<std::uint64_t>(share(name, otherwise) * static_cast<double>(whole));
+  }
+
   /// The first word that is no option.
   std::optional<std::string> verb() {
     if (words_.empty() || words_.front().starts_with("-")) return std::nullopt;

@@ -35,6 +35,21 @@ class Random {
   std::uint64_t state_;
 };
 
+/// Half the instructions of Random, for draws that are the work itself.
+class QuickRandom {
+ public:
+  explicit QuickRandom(std::uint64_t seed) : state_(mix(seed)) {}
+
+  std::uint64_t next() {
+    state_ += 0x9e3779b97f4a7c15ull;
+    const auto product = static_cast<unsigned __int128>(state_) * (state_ ^ 0xbf58476d1ce4e5b9ull);
+    return static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
 /// Zipf ranks after Gray et al., "Quickly generating billion-record synthetic databases" (1994),
 /// with the constant YCSB uses. n must be at least 2.
 class Zipf {

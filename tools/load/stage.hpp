@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// What all loads have in common: fill, say what is hot, wait, work, report, verify.
+//
+//   Stage stage(options);                       // takes --hold, --for, --ops, ... from them
+//   stage.ready(memory, hot);                   // filled; prints, places if asked, waits if held
+//   do {
+//     if (stage.jump_is_due()) stage.jump(draw_another_hot_set());
+//     work(64);
+//   } while (stage.goes_on(64));
+//   return stage.end(wrong_values);
+//
+// The lines it prints are described in README.md.
+#ifndef HMK_LOAD_STAGE_HPP
+#define HMK_LOAD_STAGE_HPP
+
+#include <x86intrin.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gaps.hpp"
+#include "memory.hpp"
+#include "options.hpp"
+#include "place.hpp"
+
+namespace hmk::load {
+
+/// Whether a stage of a load whose truth is known takes --jump-* and --place.
+enum class Truth { kKnown, kUnknown };
+
+class Stage {
+ public:
+  static constexpr const char* kUsage =
+      "Every load: --hold and --hold-end wait for a line on stdin before and after the work; ends\n"
+      "after --for TIME, --ops N (or --updates N) or SIGTERM; --no-check leaves out the "
+      "verification.\n"
+      "JSON lines on stdout; exit code 0, 1 (a value was wrong, or the load failed), 2 (usage).";
+
+  Stage(Options& options, Truth truth);
+
+  /// Memory is filled.
+  void ready(Range memory);
+  void ready(Range memory, const std::vector<Range>& hot, std::uint64_t page_bytes);
+
+  /// Call after each small batch of operations. False: stop now.
+  bool goes_on(std::uint64_t ops) {
+    ops_ += ops;
+    const std::uint64_t now = __rdtsc();
+    gaps_.add(now - last_);
+    last_ = now;
+    return now < look_at_ && ops_ < max_ops_ && !stop_asked ? true : look();
+  }
+
+  bool jump_is_due() const { return is_jump_due_; }
+  void jump(const std::vector<Range>& hot);
+
+  bool checks() const { return checks_; }
+  std::uint64_t ops() const { return ops_; }
+  /// Work is over, verification may follow.
+  void over();
+  /// Prints the last line, `more` added to it, and returns the exit code.
+  int end(std::uint64_t wrong_values, const std::string& more = "");
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  static volatile std::sig_atomic_t stop_asked;
+
+  void say_ready(Range memory) const;
+  void say_truth(const std::vector<Range>& hot, std::int64_t at_ms) const;
+  void put_in_place(const std::vector<Range>& hot) const;
+  void begin();
+  bool look();
+
+  bool is_held_, is_held_at_end_, checks_, is_jump_due_ = false;
+  std::chrono::milliseconds for_, jump_after_{}, jump_every_{};
+  std::uint64_t max_ops_;
+  std::optional<PlaceOptions> placing_;
+  Range memory_{};
+  std::uint64_t page_bytes_ = kPage;
+
+  // The clock of a guest can be a device that takes thousands of instructions to read: gaps are
+  // told in ticks of the CPU, and the clock is asked every few milliseconds of them.
+  const Clock::time_point made_ = Clock::now();
+  const std::uint64_t made_ticks_ = __rdtsc();
+  std::uint64_t last_ = 0, look_at_ = 0, look_every_ = 0;
+  Clock::time_point began_, report_at_;
+  std::optional<Clock::time_point> jump_at_;
+  std::uint64_t ops_ = 0;
+  bool is_over_ = false;
+  Gaps gaps_;
+};
+
+}  // namespace hmk::load
+
+#endif
