@@ -3,10 +3,12 @@
 from typing import Dict, Type
 
 from .base import Failed, Workload
+from .disturbed import GupsDisturbed
 from .gups import Gups, GupsJump, GupsMixed, GupsRead, Needle
 
-WORKLOADS: Dict[str, Type[Workload]] = {
-    kind.name: kind for kind in (Gups, GupsJump, Needle, GupsRead, GupsMixed)
-}
+WORKLOADS: Dict[str, Type[Workload]] = {kind.name: kind for kind in (
+    Gups, GupsJump, Needle, GupsRead, GupsMixed,
+    GupsDisturbed,
+)}
 
 __all__ = ["Failed", "WORKLOADS", "Workload"]

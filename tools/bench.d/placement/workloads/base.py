@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Sequence, Tuple
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))
-from inside.waiting import LOGS, Failed, wait_for  # noqa: E402,F401  # pylint: disable=wrong-import-position
+from inside.waiting import LOGS, Failed, wait_for  # noqa: E402
 
 APPLICATION_CPU, CLIENT_CPU = 0, 1
 LOAD_SECONDS = 600.0    # no step of a workload takes longer than this
@@ -104,13 +104,11 @@ class Follower:
                 self._seen["odd"] = {"line": line.strip()}
 
     def take(self, report: Dict[str, Any]) -> None:
-        """One line. A "run" line counts what was done since the one before, "end" all."""
+        """One line; "run" and "end" carry how much was done since the start."""
         verb = report["verb"]
         if verb == "truth":
             self.truths.append((time.monotonic(), [(report["pid"], start, length) for start, length in report["hot"]]))
-        elif verb == "run":
-            self.ops += report["ops"]
-        elif verb == "end":
+        elif verb in ("run", "end"):
             self.ops = report["ops"]
         self._seen[verb] = report
 
@@ -147,6 +145,13 @@ class Follower:
         return (lines[-1] if lines else odd) or "no message"
 
 
+def quantiles(gaps_us: List[float]) -> Dict[str, float]:
+    """What the programs of ours say about their gaps, for one that only lists them."""
+    ordered = sorted(gaps_us) or [0.0]
+    last = len(ordered) - 1
+    return {"gap_p50_us": ordered[last // 2], "gap_p99_us": ordered[99 * last // 100], "gap_max_us": ordered[last]}
+
+
 class OneProgram(Workload):
     """A workload that is one program of ours, application and driver in one process."""
 
@@ -159,7 +164,7 @@ class OneProgram(Workload):
 
     def prepare(self) -> None:
         self.program = Follower(self.command(), APPLICATION_CPU)
-        self.program.wait("ready")
+        self.program.wait("truth" if self.has_truth else "ready")
 
     def pids(self) -> List[int]:
         return [self.program.pid]

@@ -17,7 +17,7 @@ class Gups(OneProgram):
 
     def command(self) -> List[Any]:
         words = [self.build / "tools/load/hmk-load-gups", "--hold", "--size", f"{self.memory_bytes // MEBI}MiB",
-                 "--chunk", self.chunk, "--hot", f"{100 * self.hot_bytes / self.memory_bytes}%",
+                 "--chunk", self.chunk, "--hot", f"{self.hot_bytes // MEBI}MiB",
                  "--hot-updates", f"{self.hot_percent}%", "--write-share", f"{self.write_percent}%",
                  "--pages", "thp" if self.page_size == "THP" else "4KiB"]
         if self.placed:
