@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Workloads of the placement benchmark, as far as they can be tested without a guest."""
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -10,7 +11,7 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/bench.d/placement")]
 
-from workloads import WORKLOADS, Failed, base  # noqa: E402
+from workloads import WORKLOADS, Failed, base, postgresql  # noqa: E402
 
 SPEAKER = """#!/bin/sh
 # Speaks the protocol of our loads.
@@ -54,6 +55,25 @@ class Follower(unittest.TestCase):
         program = self.program("#!/bin/sh\necho 'no memory left' >&2\nexit 3\n")
         with self.assertRaisesRegex(Failed, "speaker ended with 3 before \"ready\": no memory left"):
             program.wait("ready", 10)
+
+
+class Gaps(unittest.TestCase):
+    def test_quantiles_are_of_what_was_waited(self):
+        found = base.quantiles([float(us) for us in range(101, 0, -1)])
+        self.assertEqual(found, {"gap_p50_us": 51, "gap_p99_us": 100, "gap_max_us": 101})
+
+    def test_a_transaction_counts_as_soon_as_pgbench_logs_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            seen = postgresql.Transactions(Path(folder) / "log")
+            client = subprocess.Popen(["sh", "-c", f"exec >{folder}/log.$$; echo 0 1 250 0 17 4; echo 1 1 750 2 17 5; exec cat"],
+                                      stdin=subprocess.PIPE, preexec_fn=seen.attach)
+            base.wait_for(lambda: len(seen.waited_us) == 2, 10, "both lines are read while the log is open")
+            client.communicate()
+            seen.close()
+            self.assertEqual(seen.waited_us, [250.0, 750.0])
+
+    def test_the_mix_of_transactions_is_whole(self):
+        self.assertEqual(sum(weight for _, weight in postgresql.MIX), 100)
 
 
 class Table(unittest.TestCase):

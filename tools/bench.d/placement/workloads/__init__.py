@@ -5,9 +5,14 @@ from typing import Dict, Type
 from .base import Failed, Workload
 from .disturbed import GupsDisturbed
 from .gups import Gups, GupsJump, GupsMixed, GupsRead, Needle
+from .hsqldb import Hsqldb
+from .postgresql import Postgresql
+from .programs import Graph, Pagerank, Sort, Sssp
 
 WORKLOADS: Dict[str, Type[Workload]] = {kind.name: kind for kind in (
     Gups, GupsJump, Needle, GupsRead, GupsMixed,
+    Graph, Sssp, Pagerank, Sort,
+    Postgresql, Hsqldb,
     GupsDisturbed,
 )}
 

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Programs of ours that are a whole workload each: graph algorithms and a sort."""
+from typing import Any, List
+
+from .base import MEBI, OneProgram
+
+
+class Graph(OneProgram):
+    """Breadth-first search from random roots on a Kronecker graph: few vertices have most edges."""
+
+    name = algorithm = "bfs"
+    programs = ("hmk-load-graph",)
+    memory_bytes = 1280 * MEBI
+
+    def command(self) -> List[Any]:
+        return [self.build / "tools/load/hmk-load-graph", "--hold", "--algorithm", self.algorithm, "--size",
+                f"{self.memory_bytes // MEBI}MiB"]
+
+
+class Sssp(Graph):
+    """Shortest paths with weights, from random roots."""
+
+    name = algorithm = "sssp"
+
+
+class Pagerank(Graph):
+    """Every edge once an iteration, in order; the ranks it reads are anywhere."""
+
+    name = algorithm = "pagerank"
+
+
+class Sort(OneProgram):
+    """TeraSort in memory: every record moves twice a round; little is hot for long."""
+
+    name = "sort"
+    programs = ("hmk-load-sort",)
+    memory_bytes = 1200 * MEBI
+
+    def command(self) -> List[Any]:
+        return [self.build / "tools/load/hmk-load-sort", "--hold", "--size", f"{self.memory_bytes // MEBI}MiB"]
