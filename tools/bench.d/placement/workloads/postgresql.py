@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from .base import APPLICATION_CPU, CLIENT_CPU, LOAD_SECONDS, LOGS, MEBI, Failed, Workload, quantiles, wait_for
@@ -88,35 +89,31 @@ class Postgresql(Workload):
     memory_bytes = 1024 * MEBI
     shared_buffers = "960MB"
 
-    @staticmethod
-    def _made() -> Path:
+    @classmethod
+    def host_prepare(cls, build: Path) -> None:
+        """Make the data folder in the lab's cache; the build folder says where it is, for the guest."""
         sys.path.append(str(Path(__file__).resolve().parents[3] / "lab.d"))
         from lab import cache  # pylint: disable=import-outside-toplevel
         made_by = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in SCRIPTS)).hexdigest()[:12]
-        return cache.root() / f"tpcc-postgresql-{programs().parent.name}-{WAREHOUSES}-{made_by}"
-
-    @classmethod
-    def host_prepare(cls, build: Path) -> None:
-        made = cls._made()
-        from lab import cache  # pylint: disable=import-outside-toplevel,import-error
+        made = cache.root() / f"tpcc-postgresql-{programs().parent.name}-{WAREHOUSES}-{made_by}"
         with cache.locked(made):
-            if made.exists():
-                return
-            with tempfile.TemporaryDirectory(prefix="hmk-tpcc.") as folder:
-                data = Path(folder) / "data"
-                if os.geteuid() == 0:
-                    shutil.chown(folder, "postgres", "postgres")
-                _fill(data, Path(folder))
-                with cache.filled(made) as place:
-                    shutil.copytree(data, place / "data")
+            if not made.exists():
+                _make(made, cache)
+        link = cls._source(build)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(made / "data")
+
+    @staticmethod
+    def _source(build: Path) -> Path:
+        return build / "tools/load/tpcc-postgresql"
 
     def prepare(self) -> None:
-        made = self._made()
         SOCKETS.mkdir()
         shutil.chown(SOCKETS, "postgres")
         DATA.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=0700,mpol=bind:{SLOWEST_NODE}", "tmpfs", DATA], check=True)
-        subprocess.run(["cp", "-r", f"{made / 'data'}/.", DATA], check=True)
+        subprocess.run(["cp", "-r", f"{self._source(self.build)}/.", DATA], check=True)
         subprocess.run(["chown", "-R", "postgres:postgres", DATA], check=True)
         Path("/proc/sys/vm/drop_caches").write_text("1\n", encoding="ascii")  # the copy's source
         self._server = Server(DATA, SOCKETS, self.shared_buffers, APPLICATION_CPU)
@@ -194,6 +191,16 @@ class Transactions:
     def close(self) -> None:
         os.close(self._theirs)
         self._reader.join(60)
+
+
+def _make(made: Path, cache: ModuleType) -> None:
+    """Where the user postgres can write, then into the cache as a whole."""
+    with tempfile.TemporaryDirectory(prefix="hmk-tpcc.") as folder:
+        if os.geteuid() == 0:
+            shutil.chown(folder, "postgres", "postgres")
+        _fill(Path(folder) / "data", Path(folder))
+        with cache.filled(made) as place:
+            shutil.copytree(Path(folder) / "data", place / "data")
 
 
 def _fill(data: Path, sockets: Path) -> None:
