@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a guest is started with, decided before QEMU runs: its clock, its ordinary CPUs, its sockets."""
+"""What a guest is started with, decided before QEMU runs: clock, ordinary CPUs, sockets, caches."""
 import sys
 import unittest
 from pathlib import Path
@@ -7,9 +7,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/lab.d"))
 
+from lab.emulator import emulator  # noqa: E402
 from lab.errors import UsageError  # noqa: E402
 from lab.guest import ordinary_cpus  # noqa: E402
 from lab.machine import load_machine  # noqa: E402
+from lab.plugin import Counting, ranges  # noqa: E402
 from lab.qemu import accelerator, command  # noqa: E402
 
 PLENTY = 64 << 30
@@ -19,7 +21,8 @@ FOUR_CPUS = load_machine(ROOT / "configs/lab/bench-four-tier.yaml", PLENTY)
 
 class Clock(unittest.TestCase):
     def test_by_instructions_the_vcpus_take_turns_and_the_clock_does_not_sleep(self):
-        self.assertEqual(accelerator("instructions", 8), ["-accel", "tcg,thread=single", "-icount", "shift=3,sleep=off"])
+        self.assertEqual(accelerator("instructions", 8),
+                         ["-accel", "tcg,thread=single", "-icount", "shift=3,sleep=off"])
         self.assertIn("shift=0,sleep=off", accelerator("instructions", 1))
 
     def test_by_the_host_nothing_is_counted_into_time(self):
@@ -49,7 +52,28 @@ class OrdinaryCpus(unittest.TestCase):
 class Sockets(unittest.TestCase):
     def test_no_socket_spans_two_nodes(self):
         for machine, smp in ((TWO_CPUS, "2,sockets=2,cores=1,threads=1"), (FOUR_CPUS, "4,sockets=4,cores=1,threads=1")):
-            self.assertIn(smp, command(machine, *[Path("x")] * 5))
+            self.assertIn(smp, command(["qemu"], machine, *[Path("x")] * 5))
+
+
+class Counted(unittest.TestCase):
+    def test_a_node_across_the_hole_below_4_gib_is_told_in_two_parts(self):
+        mib = 1 << 20
+        self.assertEqual(ranges(TWO_CPUS, (10, 0)), [
+            (0, 0, 512 * mib), (1, 512 * mib, 512 * mib), (2, 1024 * mib, 1024 * mib), (2, 4096 * mib, 512 * mib),
+            (3, 4608 * mib, 1536 * mib)])
+
+    def test_older_qemu_tells_offset_plus_place(self):
+        mib = 1 << 20
+        self.assertEqual([start // mib for _, start, _ in ranges(TWO_CPUS, (7, 2))], [0, 1024, 2048, 5120])
+
+    def test_a_cache_that_cannot_be_is_refused(self):
+        for sizes in ({"l1": 3 << 10}, {"l1": 0}, {"l2": 64}, {"llc": 512}):
+            with self.assertRaisesRegex(UsageError, next(iter(sizes))):
+                Counting(**sizes)
+
+    def test_an_unknown_qemu_is_refused(self):
+        with self.assertRaisesRegex(UsageError, "system, backports"):
+            emulator("newest")
 
 
 if __name__ == "__main__":

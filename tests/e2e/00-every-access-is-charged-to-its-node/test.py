@@ -4,6 +4,8 @@
 # timeout: 120
 # count: yes
 # pages: yes
+# clock: host instructions
+# qemu: system backports
 # module: no
 """A program bound to each node in turn: the plugin charges at least 99.9 % of its accesses to that
 node, as many as there are lines, to the vCPU, mode and kind they belong to, also after a move."""

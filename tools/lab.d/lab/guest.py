@@ -19,6 +19,7 @@ from typing import Callable, Collection, Dict, List, Optional, Sequence, Union
 
 from . import pages as page_files
 from . import plugin
+from .emulator import emulator
 from .errors import LabError, UsageError
 from .initramfs import initramfs
 from .kernels import kernel as find_kernel
@@ -42,26 +43,28 @@ class Guest:
     """One running guest. Not thread-safe; any number of guests may run side by side."""
 
     def __init__(self, machine: Machine, kernel: str, *, timeout: float, count: bool = False,
-                 extra_cmdline: str = "", llc: int = plugin.DEFAULT_LLC, thp: str = "madvise",
-                 pin: Union[bool, Collection[int]] = True, pages: bool = False, clock: str = "host",
-                 ns_per_instruction: int = 8, env: Optional[Dict[str, str]] = None,
-                 results: Optional[Path] = None) -> None:
+                 extra_cmdline: str = "", l1: int = plugin.DEFAULT_L1, l2: int = plugin.DEFAULT_L2,
+                 llc: int = plugin.DEFAULT_LLC, pages: bool = False, thp: str = "madvise",
+                 pin: Union[bool, Collection[int]] = True, clock: str = "host", ns_per_instruction: int = 8,
+                 qemu: str = "system", env: Optional[Dict[str, str]] = None, results: Optional[Path] = None) -> None:
         """`kernel` is a series; `timeout` bounds the whole life after boot, in seconds
         of a plain kernel: this limit and every other is longer for a debug kernel.
 
         `results` is the folder the guest sees writable at /run/hmk-lab (default: a temporary one,
         removed at the end). `pin` keeps everything on the CPUs it names except what asks for others
-        with taskset: True means all but CPU 0, and CPU 1 alone where there are four. `pages` counts
-        misses per page too (see pages.py). `clock` is "host" or "instructions": then each instruction
-        takes `ns_per_instruction` (a power of two up to 64) of the guest's time, however busy the host.
+        with taskset: True means all but CPU 0, and CPU 1 alone where there are four. `l1`, `l2` and
+        `llc` are bytes of the modelled caches, `pages` counts per page too (see pages.py). `clock`
+        is "host" or "instructions": then each instruction takes `ns_per_instruction` (a power of
+        two up to 64) of the guest's time, however busy the host. `qemu` is "system" or "backports".
         """
         self.machine, self.count = machine, count
-        self.kernel = find_kernel(kernel)
-        self._slowness = self.kernel.slowness
-        self.timeout = timeout * self._slowness
-        self.extra_cmdline, self.llc, self.thp, self.pages = extra_cmdline, llc, thp, pages
+        self.extra_cmdline, self.thp = extra_cmdline, thp
+        self.counting = plugin.Counting(l1, l2, llc, pages)
         self.pinned = ordinary_cpus(machine, pin)
         self._driven_by = accelerator(clock, ns_per_instruction)
+        self.kernel, self.emulator = find_kernel(kernel), emulator(qemu)
+        self._slowness = self.kernel.slowness
+        self.timeout = timeout * self._slowness
         self.env = dict(env or {})
         self._own = Path(tempfile.mkdtemp(prefix="hmk-lab."))
         self.results = Path(results).resolve() if results else self._own / "results"
@@ -134,21 +137,22 @@ class Guest:
         shutil.copy(Path(__file__).parent / "agent.py", lab / "agent.py")
         env = {"HMK_LAB_KERNEL": self.kernel.series, "HMK_LAB_ROOT": str(ROOT), **self.env}
         if self.count:
-            env["PATH"] = f"{plugin.build()[1]}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+            _, programs = plugin.build(self.emulator.plugin_api)
+            env["PATH"] = f"{programs}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         (lab / "config.json").write_text(json.dumps(
             {"pinned": self.pinned, "thp": self.thp, "modules": str(self.kernel.modules), "env": env}), encoding="utf-8")
         for stale in (self.marks_file, *self.results.glob(page_files.PATTERN)):
             stale.unlink(missing_ok=True)
         argument = None
         if self.count:
-            argument = plugin.argument(self.machine, self.marks_file, self.llc, self.pages)
+            argument = plugin.argument(self.machine, self.emulator, self.marks_file, self.counting)
         path = self._own / "control"
         path.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(path))
             listener.listen(1)
-            args = command(self.machine, self.kernel.image, initramfs(self.kernel), self.results, path,
-                           self.console, self.extra_cmdline, argument, self._driven_by)
+            args = command(self.emulator.command, self.machine, self.kernel.image, initramfs(self.kernel),
+                           self.results, path, self.console, self.extra_cmdline, argument, self._driven_by)
             with open(self._own / "qemu.log", "wb") as log:
                 self._qemu = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             self._accept(listener)
@@ -238,6 +242,8 @@ def run_once(machine: Machine, series: str, argv: Sequence[str], *, modules: Seq
                     loaded.reason = f"insmod {module.name}: {loaded.reason} {' '.join(loaded.output)}".strip()
                     return loaded
             return guest.run(argv, on_line=on_line)
+    except UsageError:
+        raise
     except LabError as error:
         return Outcome(LOST, reason=str(error))
 

@@ -1,35 +1,41 @@
 # SPDX-License-Identifier: MIT
 """Builds the counting plugin and tells it which physical addresses belong to which node."""
 import hashlib
-import re
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import List, Tuple
 
 from . import cache
-from .errors import LabError
+from .emulator import Emulator
+from .errors import LabError, UsageError
 from .machine import Machine
 from .pages import PREFIX
 
 SOURCES = Path(__file__).resolve().parent / "plugin"
-DEFAULT_LLC = 4 << 20
+DEFAULT_L1, DEFAULT_L2, DEFAULT_LLC = 32 << 10, 256 << 10, 4 << 20
+LEAST = {"l1": 64, "l2": 512, "llc": 1024}  # a line, a set, a set
 
 
-def qemu_version() -> Tuple[int, int]:
-    """Major and minor version of the machine's QEMU."""
-    try:
-        shown = subprocess.run(["qemu-system-x86_64", "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        raise LabError("qemu-system-x86_64 does not run; run tools/setup") from None
-    match = re.search(r"version (\d+)\.(\d+)", shown)
-    if not match:
-        raise LabError(f"QEMU's version is not understood: {shown.splitlines()[0]}")
-    return int(match.group(1)), int(match.group(2))
+@dataclass(frozen=True)
+class Counting:
+    """Sizes of the modelled caches in bytes (L1 and L2 per vCPU, one LLC), and whether to count per page."""
+
+    l1: int = DEFAULT_L1
+    l2: int = DEFAULT_L2
+    llc: int = DEFAULT_LLC
+    pages: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least in LEAST.items():
+            if getattr(self, name) < least:
+                raise UsageError(f"{name}={getattr(self, name)}: a cache has at least {least} bytes")
+        if self.l1 & (self.l1 - 1):
+            raise UsageError(f"l1={self.l1} is no power of two; {1 << self.l1.bit_length() - 1} is the nearest below")
 
 
-def build() -> Tuple[Path, Path]:
+def build(api: int) -> Tuple[Path, Path]:
     """Paths of the plugin and of the folder that holds hmk-mark; compiled when a source changed."""
-    api = 4 if qemu_version() >= (9, 2) else 1
     sources = sorted(SOURCES.glob("*.[ch]"))
     key = hashlib.sha256(b"".join(p.read_bytes() for p in sources) + bytes([api])).hexdigest()[:12]
     folder = cache.root() / "plugin" / key
@@ -50,39 +56,36 @@ def _compile(args: List[str]) -> None:
         raise LabError(f"the counting plugin does not compile: {done.stderr.strip().splitlines()[0]}")
 
 
-def ranges(machine: Machine, version: Tuple[int, int]) -> List[Tuple[int, int]]:
-    """Start and size, per node, of the addresses QEMU hands to a plugin.
+def ranges(machine: Machine, version: Tuple[int, int]) -> List[Tuple[int, int, int]]:
+    """Node, start and size of the addresses QEMU hands to a plugin.
 
     Up to 8.x that is a RAM block's own offset plus the block's place in the guest. Blocks are
     allocated one after the other, as are their places, so node i starts at twice the sum of the
     sizes before it. Later versions hand out true physical addresses, where q35 leaves a hole
     below 4 GiB. tests/e2e/00-every-access-is-charged-to-its-node checks the result.
     """
-    found, before = [], 0
+    found: List[Tuple[int, int, int]] = []
+    before = 0
     for node in machine.nodes:
-        if version < (9, 0):
-            found.append((2 * before, node.memory))
-        else:
-            found.append((before, node.memory))
+        found += ([(node.id, 2 * before, node.memory)] if version < (9, 0)
+                  else _around_hole(node.id, before, node.memory, machine.memory))
         before += node.memory
-    return found if version < (9, 0) else _split_at_hole(found, machine.memory)
+    return found
 
 
-def _split_at_hole(found: List[Tuple[int, int]], total: int) -> List[Tuple[int, int]]:
+def _around_hole(node: int, start: int, size: int, total: int) -> List[Tuple[int, int, int]]:
+    """Where q35 puts a node that would lie at `start` if there were no hole: in one part or two."""
     low = 0x80000000 if total >= 0xb0000000 else 0xb0000000
-    out = []
-    for start, size in found:
-        if start < low < start + size:
-            raise LabError("a node lies across the 4 GiB hole of this QEMU's machine; choose sizes that add up to "
-                           f"{low >> 20}MiB at a node's end")
-        out.append((start if start < low else start - low + (4 << 30), size))
-    return out
+    below = max(0, min(size, low - start))
+    parts = [(node, start, below), (node, (4 << 30) + max(0, start - low), size - below)]
+    return [part for part in parts if part[2]]
 
 
-def argument(machine: Machine, out: Path, llc: int, pages: bool) -> str:
+def argument(machine: Machine, emulator: Emulator, out: Path, counting: Counting) -> str:
     """The value of QEMU's -plugin option; page counts go beside `out`."""
-    plugin, _ = build()
-    parts = [str(plugin), f"out={out}", f"vcpus={machine.cpus}", f"llc={llc}"]
-    parts += [f"pages={out.parent / PREFIX}"] if pages else []
-    parts += [f"node={start:x}:{size:x}" for start, size in ranges(machine, qemu_version())]
+    plugin, _ = build(emulator.plugin_api)
+    parts = [str(plugin), f"out={out}", f"vcpus={machine.cpus}",
+             f"l1={counting.l1}", f"l2={counting.l2}", f"llc={counting.llc}"]
+    parts += [f"pages={out.parent / PREFIX}"] if counting.pages else []
+    parts += [f"node={node}:{start:x}:{size:x}" for node, start, size in ranges(machine, emulator.version)]
     return ",".join(parts)

@@ -29,11 +29,12 @@ def accelerator(clock: str, ns_per_instruction: int) -> List[str]:
     return ["-accel", "tcg,thread=single", "-icount", f"shift={ns_per_instruction.bit_length() - 1},sleep=off"]
 
 
-def command(machine: Machine, image: Path, initrd: Path, share: Path, socket: Path, console: Path,
-            extra_cmdline: str = "", plugin: Optional[str] = None, driven_by: Sequence[str] = MULTI_THREADED) -> List[str]:
+def command(program: Sequence[str], machine: Machine, image: Path, initrd: Path, share: Path, socket: Path,
+            console: Path, extra_cmdline: str = "", plugin: Optional[str] = None,
+            driven_by: Sequence[str] = MULTI_THREADED) -> List[str]:
     """All arguments, the program first."""
     # However the caller ends, no guest outlives it.
-    args = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", *driven_by, "-nodefaults", "-display", "none",
+    args = ["setpriv", "--pdeathsig", "KILL", *program, *driven_by, "-nodefaults", "-display", "none",
             "-no-reboot", "-machine", "q35,hmat=on", "-m", f"{machine.memory}B",
             "-kernel", str(image), "-initrd", str(initrd), "-append", f"{CMDLINE} {extra_cmdline}".strip(),
             "-serial", f"file:{_comma(console)}",

@@ -12,6 +12,8 @@ A test says in comments at its top what it needs, for example
     # cmdline: quiet         more words for the kernel command line
     # thp: always            transparent huge pages (default: madvise)
     # llc: 2097152           bytes of the modelled cache
+    # clock: host instructions   once with each of these (default: host)
+    # qemu: system backports     once with each of these (default: system)
 
 and may bring machine.yaml (default: configs/lab/four-tier.yaml) and *.c (compiled into $HMK_TEST_BIN).
 """
@@ -31,7 +33,7 @@ from lab.outcome import FAIL, LOST, PASS, SKIP, Outcome
 from lab.plugin import DEFAULT_LLC
 from suite.case import FAILED, PASSED, SKIPPED, Result
 
-KEYS = ("kernels", "timeout", "count", "pages", "module", "defines", "cmdline", "thp", "llc")
+KEYS = ("kernels", "timeout", "count", "pages", "module", "defines", "cmdline", "thp", "llc", "clock", "qemu")
 HEADER_LINES = 30
 SHOWN_LINES = 25
 
@@ -45,14 +47,21 @@ class EndToEnd:
     script: Path
     kernel: str
     needs: Dict[str, str]
+    clock: str = "host"
+    qemu: str = "system"
+
+    @property
+    def _variant(self) -> List[str]:
+        """The kernel, and of clock and QEMU what is not as usual."""
+        return [self.kernel, *(value for value in (self.clock, self.qemu) if value not in ("host", "system"))]
 
     @property
     def name(self) -> str:
-        return f"e2e/{self.folder.name} [{self.kernel}]"
+        return f"e2e/{self.folder.name} [{' '.join(self._variant)}]"
 
     @property
     def results(self) -> Path:
-        return self.root / "build/e2e-results" / f"{self.folder.name}.{self.kernel}"
+        return self.root / "build/e2e-results" / ".".join([self.folder.name, *self._variant])
 
     def run(self) -> Result:
         """Compile, build, boot, run; whatever cannot be done is a failure of this test."""
@@ -79,7 +88,7 @@ class EndToEnd:
         outcome = run_once(
             machine, self.kernel, [interpreter, *(["-B"] if self.script.suffix == ".py" else []), str(self.script)],
             timeout=float(self.needs.get("timeout", "120")), count=self.needs.get("count") == "yes",
-            pages=self.needs.get("pages") == "yes",
+            pages=self.needs.get("pages") == "yes", clock=self.clock, qemu=self.qemu,
             extra_cmdline=self.needs.get("cmdline", ""), thp=self.needs.get("thp", "madvise"),
             llc=int(self.needs.get("llc", DEFAULT_LLC)), env=self._environment(), results=self.results)
         (self.results / "output.log").write_text("\n".join(outcome.output) + "\n", encoding="utf-8")
@@ -105,7 +114,8 @@ def collect(root: Path, kernels: Optional[Tuple[str, ...]] = None) -> List[EndTo
         needs = header(scripts[0].read_text(encoding="utf-8"), str(scripts[0]))
         for kernel in kernels or GATES:
             if kernel in ("newest", DEBUG) or kernel in needs.get("kernels", " ".join(GATES)).split():
-                found.append(EndToEnd(root, folder, scripts[0], kernel, needs))
+                found += [EndToEnd(root, folder, scripts[0], kernel, needs, clock, qemu)
+                          for clock in needs.get("clock", "host").split() for qemu in needs.get("qemu", "system").split()]
     return found
 
 
