@@ -14,14 +14,6 @@
 
 #define AIM_PERCENT	75u	/* of the budget: what one noisy interval may exceed */
 
-/*
- * A-7 bounds the revisit time instead of HK-16's one sample a region: merging more
- * eagerly as soon as regions outnumber samples merges hot with cold, measured in
- * tools/sim (gups-512g at 1 %, scattered: recall 0.75 after 8 intervals, with this
- * 0.99).
- */
-#define TURNS		4u
-
 /**
  * hmk_regions_reserve() - make room in an array, keeping what it holds.
  * @a:    grows by a quarter more than asked.
@@ -98,50 +90,6 @@ static void assign(struct hmk_profile *p, u64 freed)
 	p->quota_moves = res.moved;
 }
 
-/* First region that ends beyond the address where the last turn stopped. */
-static u32 first_in_turn(const struct hmk_profile *p)
-{
-	u32 low = 0, high = p->now.nr;
-
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (p->now.at[mid].end > p->turn)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low < p->now.nr ? low : 0;
-}
-
-/*
- * Which regions are watched: all, or with more quota than samples as many as can
- * be, from where the last turn ended (A-7). Return: samples they need.
- */
-static u32 take_turns(struct hmk_profile *p)
-{
-	u64 sum = hmk_quota_sum(p->now.at, p->now.nr);
-	bool all = sum <= p->num_ps;
-	u32 i, n, left = p->num_ps;
-
-	for (i = 0; i < p->now.nr; i++) {
-		p->now.at[i].flags &= ~HMK_REGION_STALE;
-		if (!all)
-			p->now.at[i].flags |= HMK_REGION_STALE;
-	}
-	if (all)
-		return sum;
-	p->flags |= HMK_INTERVAL_DEGRADED;
-	i = first_in_turn(p);
-	for (n = 0; n < p->now.nr && p->now.at[i].quota <= left; n++) {
-		left -= p->now.at[i].quota;
-		p->now.at[i].flags &= ~HMK_REGION_STALE;
-		p->turn = p->now.at[i].end;
-		i = i + 1 < p->now.nr ? i + 1 : 0;
-	}
-	return p->num_ps - left;
-}
-
 /**
  * hmk_plan_samples() - how many samples this interval has, and whose they are.
  * @p: regions refreshed.
@@ -150,12 +98,14 @@ static u32 take_turns(struct hmk_profile *p)
  */
 int hmk_plan_samples(struct hmk_profile *p)
 {
-	u32 total;
+	u64 total;
 
 	p->num_ps = num_samples(p);
 	if (p->changed)
 		assign(p, 0);
-	total = take_turns(p);
+	total = hmk_quota_take_turns(p->now.at, p->now.nr, p->num_ps, &p->quota);
+	if (total < hmk_quota_sum(p->now.at, p->now.nr))
+		p->flags |= HMK_INTERVAL_DEGRADED;
 	if (total <= p->samples_cap)
 		return 0;
 	kvfree(p->samples);
@@ -170,26 +120,18 @@ int hmk_plan_samples(struct hmk_profile *p)
 /* Without memory for the longer array nothing is split: it is only less sharp. */
 static void split(struct hmk_profile *p, const struct hmk_tau_rule *tau)
 {
-	const struct hmk_split_rule rule = { tau->tau2_q16, ++p->generation };
+	const struct hmk_split_rule rule = {
+		tau->tau2_q16, p->params.alpha_q16, ++p->generation,
+	};
 	struct hmk_split_result res;
 
 	if (!hmk_budget_may_split(p->tau1_q16, tau) ||
-	    hmk_regions_reserve(&p->next, 2 * p->now.nr))
+	    hmk_regions_reserve(&p->next, hmk_regions_split_room(p->now.at, p->now.nr, &rule)))
 		return;
-	p->next.nr = hmk_regions_split(p->now.at, p->now.nr, p->next.at, p->next.cap,
-				       &rule, &res);
+	p->next.nr = hmk_regions_split(p->now.at, p->now.nr, p->samples, p->next.at,
+				       p->next.cap, &rule, &res);
 	swap(p->now, p->next);
 	p->splits = res.splits;
-}
-
-/* Regions that could merge: new ones cannot before they are judged. */
-static u32 count_judged(const struct hmk_profile *p)
-{
-	u32 i, nr = 0;
-
-	for (i = 0; i < p->now.nr; i++)
-		nr += !(p->now.at[i].flags & HMK_REGION_NEW);
-	return nr;
 }
 
 /**
@@ -216,6 +158,5 @@ void hmk_adapt(struct hmk_profile *p)
 		p->merges = merged.merges;
 	}
 	assign(p, merged.freed_quota);
-	/* "Too many" is what rotation cannot revisit within TURNS intervals. */
-	p->tau1_q16 = hmk_budget_tau1(p->tau1_q16, &tau, count_judged(p), TURNS * p->num_ps);
+	p->tau1_q16 = hmk_budget_next_tau1(p->tau1_q16, &tau, p->now.at, p->now.nr, p->num_ps);
 }

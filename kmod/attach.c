@@ -8,6 +8,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <hmk/core/budget.h>
 
 #include "compat/symbols.h"
 #include "session.h"
@@ -67,14 +68,12 @@ static u64 value_of(const struct hmk_params *p, const struct limit *l)
 /* The thresholds follow num_scans unless they are given (HK-14, A-6). */
 static void derive(struct hmk_params *p)
 {
-	u32 range = p->num_scans << 16;
+	struct hmk_tau_rule rule = hmk_budget_tau_rule(p->num_scans, p->tau1_q16, p->tau2_q16,
+						       p->tau_step_q16);
 
-	if (!p->tau1_q16)
-		p->tau1_q16 = range / 3;
-	if (!p->tau2_q16)
-		p->tau2_q16 = 2 * (range / 3);
-	if (!p->tau_step_q16)
-		p->tau_step_q16 = max(p->tau1_q16 / 4, 1u);
+	p->tau1_q16 = rule.base_q16;
+	p->tau2_q16 = rule.tau2_q16;
+	p->tau_step_q16 = rule.step_q16;
 }
 
 /* Check what is named by the mask and lay it over @into. Nothing half-done. */

@@ -91,30 +91,6 @@ static int begin(struct hmk_session *s, struct mm_struct *mm)
 	return 0;
 }
 
-/* Fold the samples' counts into their regions. */
-static void gather(struct hmk_profile *p)
-{
-	const struct hmk_sample *sample = p->samples;
-	u32 i, k;
-
-	for (i = 0; i < p->now.nr; i++) {
-		struct hmk_region *r = &p->now.at[i];
-
-		if (r->flags & HMK_REGION_STALE)
-			continue;
-		r->accesses = 0;
-		r->writes = 0;
-		r->count_min = U8_MAX;
-		r->count_max = 0;
-		for (k = 0; k < r->quota; k++, sample++) {
-			r->accesses += sample->count;
-			r->writes += sample->dirty;
-			r->count_min = min(r->count_min, sample->count);
-			r->count_max = max(r->count_max, sample->count);
-		}
-	}
-}
-
 static void account(struct hmk_session *s, const struct hmk_interval *iv, u32 scans, u32 flushes)
 {
 	struct hmk_profile *p = &s->prof;
@@ -194,7 +170,7 @@ static void finish(struct hmk_session *s, u32 scans, u32 flushes)
 	p->fixed_ns = hmk_budget_track_fixed(p->fixed_ns, iv.profile_ns > p->passes_ns ?
 					     iv.profile_ns - p->passes_ns : 0);
 	p->runtime_ns = used;
-	gather(p);
+	hmk_hotness_gather(p->now.at, p->now.nr, p->samples);
 	hmk_hotness_judge(p->now.at, p->now.nr, p->params.alpha_q16);
 	hmk_publish(s, &iv);
 	announce(s, iv.seq);

@@ -8,6 +8,7 @@
 #include <linux/mmap_lock.h>
 #include <linux/page_idle.h>
 #include <linux/sched.h>
+#include <hmk/core/region.h>
 
 #include "session.h"
 #include "walk.h"
@@ -43,18 +44,21 @@ static void breathe(struct mm_struct *mm, struct vm_area_struct **vma)
 	*vma = NULL;
 }
 
-/* A present page of the region at random. Return: false when none was met. */
+/*
+ * A present page of the region: in the piece whose turn it is, else anywhere.
+ * Return: false when none was met.
+ */
 static bool choose_one(struct mm_struct *mm, struct hmk_profile *p,
-		       struct vm_area_struct **vma, const struct hmk_region *r,
+		       struct vm_area_struct **vma, const struct hmk_region *r, u32 k,
 		       struct hmk_sample *sample)
 {
-	u64 pages = (r->end - r->start) >> PAGE_SHIFT;
 	struct hmk_leaf leaf;
 	bool present;
 	int i;
 
 	for (i = 0; i < CHOICES; i++) {
-		u64 addr = r->start + ((hmk_random(p) % pages) << PAGE_SHIFT);
+		u64 addr = hmk_region_sample(r, k, r->quota, i ? hmk_random(p) : p->seq,
+					     hmk_random(p));
 
 		if (!vma_covers(mm, vma, addr) || !hmk_leaf_lock(mm, addr, &leaf))
 			continue;
@@ -86,9 +90,9 @@ static bool watched(const struct hmk_sample *first, const struct hmk_sample *sam
  * @p:  each region's quota is how many at most, and then how many were found;
  *      @p->samples holds room for all.
  *
- * A region's samples are fresh random present pages in every interval, so that
- * one odd page cannot stand for its region for ever; the smoothing averages
- * over them. Samples lie in the order of their regions.
+ * A region's samples are fresh present pages in every interval, spread evenly
+ * (hmk_region_sample()), so that one odd page cannot stand for its region for
+ * ever; the smoothing averages over them. Samples lie in the order of their regions.
  */
 void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 {
@@ -104,7 +108,7 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 		if (r->flags & HMK_REGION_STALE)
 			continue;
 		for (k = 0; k < r->quota; k++) {
-			if (choose_one(mm, p, &vma, r, next) && !watched(first, next))
+			if (choose_one(mm, p, &vma, r, k, next) && !watched(first, next))
 				next++;
 		}
 		r->quota = next - first;

@@ -16,15 +16,6 @@
 
 #define HMK_TOUCHED_MAX	64u
 
-/* One page watched in an interval. */
-struct hmk_sample {
-	u64 addr;
-	u8  count;		/* rounds that found it accessed */
-	u8  dirty;		/* its entry was dirty at the last look */
-	s16 node;
-	u32 reserved;
-};
-
 struct hmk_region_array {
 	struct hmk_region *at;
 	u32 nr, cap;
@@ -44,7 +35,6 @@ struct hmk_profile {
 	u32 census_next;	/* rotation */
 	u32 tau1_q16;		/* in force; moves between the parameter and num_scans */
 	struct hmk_quota_state quota;
-	u64 turn;		/* rotation while degraded: address where it goes on */
 	bool changed;		/* regions came or went since quotas were given */
 	u32 merges, splits;	/* of the last interval */
 	u64 quota_moves;

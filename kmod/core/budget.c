@@ -3,6 +3,8 @@
  * The budget of an interval: time, samples, and the way back to both.
  */
 #include <hmk/core/budget.h>
+#include <hmk/core/quota.h>
+#include <hmk/core/region.h>
 
 #define MAX_U32		((__u32)~0u)
 #define TRACK_WEIGHT	4u	/* a new measurement counts one quarter */
@@ -139,6 +141,31 @@ __u32 hmk_budget_tau1(__u32 now_q16, const struct hmk_tau_rule *rule,
 		return now - rule->base_q16 > rule->step_q16 ? now - rule->step_q16
 							    : rule->base_q16;
 	return now;
+}
+
+/**
+ * hmk_budget_next_tau1() - hmk_budget_tau1() for the regions an interval ends with.
+ * @now_q16: the one in force.
+ * @rule:    from hmk_budget_tau_rule().
+ * @r:       regions after split and merge.
+ * @nr:      number of them.
+ * @num_ps:  samples the budget pays for.
+ *
+ * New regions do not count, they cannot merge before they are judged; too many
+ * are more than HMK_QUOTA_TURNS turns revisit.
+ *
+ * Return: between base and limit of @rule.
+ */
+__u32 hmk_budget_next_tau1(__u32 now_q16, const struct hmk_tau_rule *rule,
+			   const struct hmk_region *r, __u32 nr, __u32 num_ps)
+{
+	__u64 in_turns = (__u64)HMK_QUOTA_TURNS * num_ps;
+	__u32 i, judged = 0;
+
+	for (i = 0; i < nr; i++)
+		judged += !hmk_region_is(&r[i], HMK_REGION_NEW);
+	return hmk_budget_tau1(now_q16, rule, judged,
+			       in_turns > MAX_U32 ? MAX_U32 : (__u32)in_turns);
 }
 
 /**

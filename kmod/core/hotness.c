@@ -58,6 +58,36 @@ __u32 hmk_hotness_variance_q16(const struct hmk_region *r)
 					  : r->prev_hi_q16 - r->hi_q16;
 }
 
+/**
+ * hmk_hotness_gather() - fold the samples' counts into their regions (HK-9).
+ * @r:       regions; quota is how many of @samples are theirs.
+ * @nr:      number of regions.
+ * @samples: of this interval.
+ *
+ * Stale regions have none and keep what they have.
+ */
+void hmk_hotness_gather(struct hmk_region *r, __u32 nr, const struct hmk_sample *samples)
+{
+	const struct hmk_sample *s = samples, *end;
+
+	for (; nr; nr--, r++) {
+		if (hmk_region_is(r, HMK_REGION_STALE))
+			continue;
+		r->accesses = 0;
+		r->writes = 0;
+		r->count_min = 0xff;
+		r->count_max = 0;
+		for (end = s + r->quota; s < end; s++) {
+			r->accesses += s->count;
+			r->writes = (__u16)(r->writes + s->dirty);
+			if (s->count < r->count_min)
+				r->count_min = s->count;
+			if (s->count > r->count_max)
+				r->count_max = s->count;
+		}
+	}
+}
+
 static void judge(struct hmk_region *r, __u32 alpha_q16)
 {
 	__u32 hi = hmk_hotness_mean_q16(r->accesses, r->quota);

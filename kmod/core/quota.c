@@ -277,3 +277,39 @@ void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
 		sum += spread(r, nr, rule->num_ps - sum, &state->spread_at);
 	res->sum = sum;
 }
+
+/**
+ * hmk_quota_take_turns() - which regions are watched: all, or some in turn (A-7).
+ * @r:      regions with their quotas.
+ * @nr:     number of them.
+ * @num_ps: samples there are.
+ * @state:  of this session.
+ *
+ * With more quota than samples as many regions as can be are watched, from where
+ * the last turn ended; the others are HMK_REGION_STALE.
+ *
+ * Return: samples of the watched ones; less than hmk_quota_sum() when some wait.
+ */
+__u64 hmk_quota_take_turns(struct hmk_region *r, __u32 nr, __u32 num_ps,
+			   struct hmk_quota_state *state)
+{
+	__u64 sum = hmk_quota_sum(r, nr), left = num_ps;
+	int all = sum <= num_ps;
+	__u32 i, n;
+
+	for (i = 0; i < nr; i++) {
+		hmk_region_clear(&r[i], HMK_REGION_STALE);
+		if (!all)
+			hmk_region_set(&r[i], HMK_REGION_STALE);
+	}
+	if (all)
+		return sum;
+	i = find(r, nr, state->turn_at);
+	for (n = 0; n < nr && r[i].quota <= left; n++) {
+		left -= r[i].quota;
+		hmk_region_clear(&r[i], HMK_REGION_STALE);
+		state->turn_at = r[i].end;
+		i = i + 1 < nr ? i + 1 : 0;
+	}
+	return num_ps - left;
+}

@@ -2,6 +2,7 @@
 /*
  * Regions as an array: refresh, split, merge, each in one linear pass.
  */
+#include <hmk/core/hotness.h>
 #include <hmk/core/region.h>
 
 #define MAX_U16	((__u16)~0u)
@@ -17,6 +18,11 @@ static __u32 share(__u32 value, __u64 part, __u64 whole)
 {
 	return (__u32)(value * (part >> HMK_CORE_PAGE_SHIFT) /
 		       (whole >> HMK_CORE_PAGE_SHIFT));
+}
+
+static __u32 share_up(__u32 value, __u64 part, __u64 whole)
+{
+	return value - share(value, whole - part, whole);
 }
 
 /* ---- refresh ------------------------------------------------------------- */
@@ -163,13 +169,79 @@ __u32 hmk_regions_refresh(const struct hmk_region *old, __u32 nr_old,
 	return f.nr;
 }
 
+/* ---- samples ------------------------------------------------------------- */
+
+/* Hot areas are looked for at this grain: 2 MiB, or a leaf if that is more. */
+static __u64 piece_bytes(const struct hmk_region *r)
+{
+	return r->leaf_shift > 21 && r->leaf_shift < 48 ? 1ull << r->leaf_shift
+							: HMK_CORE_BASE_REGION;
+}
+
+static __u64 piece_start(const struct hmk_region *r, __u64 address)
+{
+	__u64 start = address & ~(piece_bytes(r) - 1);
+
+	return start > r->start ? start : r->start;
+}
+
+static __u64 piece_end(const struct hmk_region *r, __u64 address)
+{
+	return min_u64((address | (piece_bytes(r) - 1)) + 1, r->end);
+}
+
+/**
+ * hmk_region_sample() - the page a sample watches.
+ * @r:        its region.
+ * @k:        number of the sample in its region, below @quota.
+ * @quota:    samples of the region, not 0.
+ * @interval: number of the interval.
+ * @random:   picks the page in its piece.
+ *
+ * The samples lie evenly over the region's pieces of 2 MiB, one piece further in
+ * each interval: after pieces / @quota intervals every piece has been watched,
+ * where chance alone leaves out a third of them.
+ *
+ * Return: a page address in @r.
+ */
+__u64 hmk_region_sample(const struct hmk_region *r, __u32 k, __u32 quota,
+			__u64 interval, __u64 random)
+{
+	__u64 size = piece_bytes(r), first = r->start & ~(size - 1);
+	__u64 pieces = (r->end - first + size - 1) / size;
+	__u64 at = first + (k * pieces / quota + interval) % pieces * size;
+	__u64 from = piece_start(r, at), pages = (piece_end(r, at) - from) >> HMK_CORE_PAGE_SHIFT;
+
+	return from + (random % pages << HMK_CORE_PAGE_SHIFT);
+}
+
 /* ---- split --------------------------------------------------------------- */
+
+#define MAX_PARTS	(HMK_CORE_MAX_QUOTA + 1)
+
+/* Where a region comes apart. */
+struct cuts {
+	__u32 nr;			/* parts, in address order */
+	__u64 end[MAX_PARTS];
+	int   count[MAX_PARTS];		/* of the odd sample in the part; -1: none */
+};
+
+static void add_part(struct cuts *c, __u64 end, int count)
+{
+	c->end[c->nr] = end;
+	c->count[c->nr++] = count;
+}
+
+static __u64 leaf_bytes(const struct hmk_region *r)
+{
+	return 1ull << (r->leaf_shift < HMK_CORE_PAGE_SHIFT ? HMK_CORE_PAGE_SHIFT
+							    : r->leaf_shift);
+}
 
 /* Middle of a region at leaf alignment, or 0 when a half were less than a leaf. */
 static __u64 middle(const struct hmk_region *r)
 {
-	__u64 leaf = 1ull << (r->leaf_shift < HMK_CORE_PAGE_SHIFT ?
-			      HMK_CORE_PAGE_SHIFT : r->leaf_shift);
+	__u64 leaf = leaf_bytes(r);
 	__u64 mid = (r->start + hmk_region_bytes(r) / 2) & ~(leaf - 1);
 
 	/* Rounded down: the right half is never the smaller one. */
@@ -188,64 +260,172 @@ static int wants_split(const struct hmk_region *r, const struct hmk_split_rule *
 	return spread > rule->tau2_q16 && r->quota >= 2;
 }
 
-static void cut(const struct hmk_region *r, __u64 mid, __u32 generation,
-		struct hmk_region *left, struct hmk_region *right)
+static __u32 is_high(const struct hmk_region *r, const struct hmk_sample *s)
 {
-	__u64 part = mid - r->start, whole = hmk_region_bytes(r);
+	return 2u * s->count > (__u32)r->count_min + r->count_max;
+}
 
-	*left = *r;
-	left->end = mid;
-	left->generation = generation;
-	hmk_region_set(left, HMK_REGION_JUST_SPLIT | HMK_REGION_CENSUS);
-	hmk_region_clear(left, HMK_REGION_SCOUTED);
-	*right = *left;
-	right->start = mid;
-	right->end = r->end;
-	hmk_region_clear(right, HMK_REGION_VMA_START);
+/* Odd are the fewer ones; of as many, the high ones. Return: is_high() of them. */
+static __u32 odd_ones(const struct hmk_region *r, const struct hmk_sample *s)
+{
+	__u32 k, high = 0;
 
-	left->quota = (__u16)((r->quota + 1) / 2);
-	right->quota = (__u16)(r->quota - left->quota);
-	left->resident_pages = share(r->resident_pages, part, whole);
-	right->resident_pages = r->resident_pages - left->resident_pages;
-	left->away_pages = share(r->away_pages, part, whole);
-	right->away_pages = r->away_pages - left->away_pages;
+	for (k = 0; k < r->quota; k++)
+		high += is_high(r, &s[k]);
+	return 2 * high <= r->quota;
+}
+
+/* The odd sample with the lowest address from @from on, or NULL. */
+static const struct hmk_sample *next_odd(const struct hmk_region *r, const struct hmk_sample *s,
+					 __u32 high, __u64 from)
+{
+	const struct hmk_sample *next = 0;
+	__u32 k;
+
+	for (k = 0; k < r->quota; k++) {
+		if (is_high(r, &s[k]) == high && s[k].addr >= from &&
+		    (!next || s[k].addr < next->addr))
+			next = &s[k];
+	}
+	return next;
+}
+
+/*
+ * The piece of each odd sample, and what lies between; a single piece is halved.
+ * No part is less than a leaf: a piece takes in what would be.
+ */
+static void find_cuts(const struct hmk_region *r, const struct hmk_sample *s, struct cuts *c)
+{
+	const __u64 leaf = leaf_bytes(r);
+	const __u32 high = odd_ones(r, s);
+	const struct hmk_sample *odd;
+	__u64 from, at = r->start;
+
+	c->nr = 0;
+	for (odd = next_odd(r, s, high, at); odd && c->nr + 2 < MAX_PARTS;
+	     odd = next_odd(r, s, high, at)) {
+		from = piece_start(r, odd->addr);
+		if (from < at + leaf)
+			from = at;
+		else
+			add_part(c, from, -1);
+		at = piece_end(r, odd->addr);
+		if (at < from + leaf)
+			at = piece_end(r, at);
+		if (r->end < at + leaf)
+			at = r->end;
+		add_part(c, at, odd->count);
+	}
+	if (c->nr == 1 && at == r->end) {
+		c->nr = 0;
+		at = middle(r);
+		if (at)
+			add_part(c, at, -1);
+	}
+	if (at < r->end)
+		add_part(c, r->end, -1);
+}
+
+/* What an odd sample says holds for its piece alone. */
+static void judge_piece(struct hmk_region *piece, int count, const struct hmk_split_rule *rule)
+{
+	piece->prev_hi_q16 = piece->hi_q16;
+	piece->hi_q16 = (__u32)count << 16;
+	piece->whi_q16 = hmk_hotness_ema_q16(piece->whi_q16, piece->hi_q16, rule->alpha_q16);
+}
+
+/* Each part has one sample, a piece no more; pages and other samples go by size. */
+static void cut(const struct hmk_region *r, const struct cuts *c,
+		const struct hmk_split_rule *rule, struct hmk_region *out)
+{
+	struct hmk_region rest = *r;
+	__u32 i, more = r->quota > c->nr ? r->quota - c->nr : 0;
+
+	rest.generation = rule->generation;
+	hmk_region_set(&rest, HMK_REGION_JUST_SPLIT | HMK_REGION_CENSUS);
+	hmk_region_clear(&rest, HMK_REGION_SCOUTED);
+	for (i = 0; i < c->nr; i++) {
+		__u64 part = c->end[i] - rest.start, whole = hmk_region_bytes(&rest);
+		__u32 given = share_up(more, part, whole);
+
+		out[i] = rest;
+		out[i].end = c->end[i];
+		out[i].quota = (__u16)(1 + given);
+		out[i].resident_pages = share(rest.resident_pages, part, whole);
+		out[i].away_pages = share(rest.away_pages, part, whole);
+		if (c->count[i] >= 0)
+			judge_piece(&out[i], c->count[i], rule);
+		more -= given;
+		rest.start = c->end[i];
+		rest.resident_pages -= out[i].resident_pages;
+		rest.away_pages -= out[i].away_pages;
+		hmk_region_clear(&rest, HMK_REGION_VMA_START);
+	}
 }
 
 /**
- * hmk_regions_split() - halve regions whose samples disagree (HK-13).
+ * hmk_regions_split_room() - how long an array hmk_regions_split() can need.
+ * @in:   regions.
+ * @nr:   number of them.
+ * @rule: as it will be given.
+ *
+ * Return: regions, saturating.
+ */
+__u32 hmk_regions_split_room(const struct hmk_region *in, __u32 nr,
+			     const struct hmk_split_rule *rule)
+{
+	__u64 room = nr;
+	__u32 i;
+
+	for (i = 0; i < nr; i++)
+		room += wants_split(&in[i], rule) ? in[i].quota : 0;
+	return room > MAX_U32 ? MAX_U32 : (__u32)room;
+}
+
+/**
+ * hmk_regions_split() - take regions apart whose samples disagree (HK-13).
  * @in:      regions in address order, without overlap.
  * @nr:      number of them.
+ * @samples: of this interval, as hmk_hotness_gather() had them.
  * @out:     receives the result; not @in.
  * @out_cap: regions @out can hold, at least @nr.
  * @rule:    when samples disagree.
  * @res:     receives what was done.
  *
- * A region is cut in its middle, at leaf alignment, when the spread of its
- * counts is above tau2. The halves inherit its hotness and share its quota
- * evenly, an odd sample going to the left. Not cut: new, stale and moving
- * regions, those of one sample, those of less than two whole leaves, and when
- * @out is full. Pages covered and sum of quotas stay as they are.
+ * When the spread of a region's counts is above tau2, the 2 MiB around each odd
+ * sample become a region of their own, judged by that sample; a region of at
+ * most 2 MiB is cut in its middle, at leaf alignment. All other parts inherit
+ * its hotness. Each part has one sample at least; what that takes beyond the
+ * region's own is lent. Not cut: new, stale and moving regions, those of one
+ * sample, those of less than two whole leaves, and when @out is full. Pages
+ * covered and resident stay as they are.
  *
  * Return: number of regions in @out.
  */
 __u32 hmk_regions_split(const struct hmk_region *in, __u32 nr,
+			const struct hmk_sample *samples,
 			struct hmk_region *out, __u32 out_cap,
 			const struct hmk_split_rule *rule,
 			struct hmk_split_result *res)
 {
+	struct cuts c;
 	__u32 i, n = 0;
 
 	*res = (struct hmk_split_result){ .splits = 0 };
 	for (i = 0; i < nr && n < out_cap; i++) {
-		__u64 mid = wants_split(&in[i], rule) ? middle(&in[i]) : 0;
-
-		if (mid && out_cap - n > nr - i) {
-			cut(&in[i], mid, rule->generation, &out[n], &out[n + 1]);
-			n += 2;
-			res->splits++;
+		c.nr = 1;
+		if (wants_split(&in[i], rule))
+			find_cuts(&in[i], samples, &c);
+		if (!hmk_region_is(&in[i], HMK_REGION_STALE))
+			samples += in[i].quota;
+		if (c.nr > 1 && out_cap - n >= nr - i - 1 + c.nr) {
+			cut(&in[i], &c, rule, &out[n]);
+			n += c.nr;
+			res->splits += c.nr - 1;
+			res->lent_quota += c.nr > in[i].quota ? c.nr - in[i].quota : 0;
 			continue;
 		}
-		res->no_room += mid != 0;
+		res->no_room += c.nr > 1;
 		out[n] = in[i];
 		hmk_region_clear(&out[n++], HMK_REGION_JUST_SPLIT);
 	}

@@ -39,11 +39,12 @@ TEST(QuotaProperties, TheSumIsTheBudgetThroughWholeIntervals) {
       for (hmk_region& r : regions) measure(random, r, 3);
       hmk_hotness_judge(regions.data(), count(regions), 32768);
 
-      Regions halves(2 * regions.size());
-      const hmk_split_rule split = {.tau2_q16 = 1u << 16, .generation = generation};
+      const hmk_split_rule split = {
+          .tau2_q16 = 1u << 16, .alpha_q16 = 32768, .generation = generation};
+      Regions halves(hmk_regions_split_room(regions.data(), count(regions), &split));
       hmk_split_result was_split;
-      halves.resize(hmk_regions_split(regions.data(), count(regions), halves.data(), count(halves),
-                                      &split, &was_split));
+      halves.resize(hmk_regions_split(regions.data(), count(regions), samples_of(regions).data(),
+                                      halves.data(), count(halves), &split, &was_split));
       const hmk_merge_rule merge = {
           .max_bytes = 64ull << 20, .tau1_q16 = 1u << 16, .generation = generation};
       hmk_merge_result merged;

@@ -48,12 +48,13 @@ std::uint64_t enough_for(const Spans& spans, std::size_t nr_old) {
   return pieces + 2 * nr_old;
 }
 
-Regions split(const Regions& in, std::uint32_t generation, std::uint32_t cap) {
-  const hmk_split_rule rule = {.tau2_q16 = 1u << 16, .generation = generation};
-  hmk_split_result result;
+Regions split(const Regions& in, std::uint32_t generation, std::uint32_t cap,
+              hmk_split_result& result) {
+  const hmk_split_rule rule = {
+      .tau2_q16 = 1u << 16, .alpha_q16 = 32768, .generation = generation};
   Regions out(cap);
-  out.resize(hmk_regions_split(in.data(), static_cast<std::uint32_t>(in.size()), out.data(), cap,
-                               &rule, &result));
+  out.resize(hmk_regions_split(in.data(), static_cast<std::uint32_t>(in.size()),
+                               samples_of(in).data(), out.data(), cap, &rule, &result));
   EXPECT_EQ(out.size(), in.size() + result.splits);
   return out;
 }
@@ -160,10 +161,12 @@ TEST(RegionProperties, SplitAndMergeKeepThePartitionTheSamplesAndThePages) {
       const std::uint64_t pages = pages_of(regions);
 
       const auto room = static_cast<std::uint32_t>(random.below(regions.size() + 1));
-      Regions after = split(regions, generation, static_cast<std::uint32_t>(regions.size()) + room);
+      hmk_split_result was_split;
+      Regions after =
+          split(regions, generation, static_cast<std::uint32_t>(regions.size()) + room, was_split);
       expect_partition(after, spans);
       expect_sane(after);
-      ASSERT_EQ(sum_of_quotas(after), quotas);
+      ASSERT_EQ(sum_of_quotas(after), quotas + was_split.lent_quota);
       ASSERT_EQ(resident_of(after), resident);
       for (const hmk_region& r : after) {
         if (hmk_region_is(&r, HMK_REGION_JUST_SPLIT)) {
@@ -180,7 +183,7 @@ TEST(RegionProperties, SplitAndMergeKeepThePartitionTheSamplesAndThePages) {
       expect_partition(after, spans);
       expect_sane(after);
       ASSERT_EQ(after.size() + result.merges, before);
-      ASSERT_EQ(sum_of_quotas(after) + result.freed_quota, quotas);
+      ASSERT_EQ(sum_of_quotas(after) + result.freed_quota, quotas + was_split.lent_quota);
       ASSERT_EQ(resident_of(after), resident);
       ASSERT_EQ(pages_of(after), pages);
       for (const hmk_region& r : after) {

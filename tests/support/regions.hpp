@@ -45,6 +45,22 @@ inline hmk_region region_of(std::uint64_t first_page, std::uint64_t end_page,
   return r;
 }
 
+/// Samples that lie evenly over their regions and fit their counts: the first of each is the odd
+/// one, all others have the least.
+inline std::vector<hmk_sample> samples_of(const Regions& regions) {
+  std::vector<hmk_sample> samples;
+  for (const hmk_region& r : regions) {
+    if (r.flags & HMK_REGION_STALE) continue;
+    for (std::uint32_t k = 0; k < r.quota; k++) {
+      hmk_sample s{};
+      s.addr = hmk_region_sample(&r, k, r.quota, 0, 0);
+      s.count = k ? r.count_min : r.count_max;
+      samples.push_back(s);
+    }
+  }
+  return samples;
+}
+
 struct Refreshed {
   Regions regions;
   hmk_refresh_result result{};

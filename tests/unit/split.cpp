@@ -11,14 +11,24 @@ constexpr std::uint32_t kOne = HMK_CORE_Q16_ONE;
 
 class RegionSplit : public testing::Test {
  protected:
-  hmk_split_rule rule_ = {.tau2_q16 = 2 * kOne, .generation = 9};
+  hmk_split_rule rule_ = {.tau2_q16 = 2 * kOne, .alpha_q16 = kOne / 2, .generation = 9};
   hmk_split_result result_{};
 
   Regions split(const Regions& in, std::uint32_t cap = 1000) {
+    return split(in, samples_of(in), cap);
+  }
+  Regions split(const Regions& in, const std::vector<hmk_sample>& samples,
+                std::uint32_t cap = 1000) {
     Regions out(cap);
-    out.resize(hmk_regions_split(in.data(), static_cast<std::uint32_t>(in.size()), out.data(), cap,
-                                 &rule_, &result_));
+    out.resize(hmk_regions_split(in.data(), static_cast<std::uint32_t>(in.size()), samples.data(),
+                                 out.data(), cap, &rule_, &result_));
     return out;
+  }
+  static hmk_sample sample(std::uint64_t page, std::uint8_t count) {
+    hmk_sample s{};
+    s.addr = page * kPageBytes;
+    s.count = count;
+    return s;
   }
   /// A region whose samples disagree as much as they can.
   static hmk_region torn(std::uint64_t first, std::uint64_t end, std::uint16_t quota = 2) {
@@ -129,6 +139,82 @@ TEST_F(RegionSplit, SplitsAsLongAsAllRegionsFit) {
   EXPECT_EQ(r[3].start, 1024 * kPageBytes);
   EXPECT_EQ(result_.no_room, 1u);
   EXPECT_EQ(split(in, 3).size(), 3u);
+}
+
+TEST_F(RegionSplit, CutsThePieceOfTheOddSampleOut) {
+  hmk_region r = torn(0, 8 * 512, 4);
+  r.hi_q16 = r.whi_q16 = kOne / 2;
+  const Regions parts =
+      split({r}, {sample(100, 0), sample(1700, 3), sample(2500, 0), sample(4000, 0)});
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts[1].start, 3 * 512 * kPageBytes);
+  EXPECT_EQ(parts[1].end, 4 * 512 * kPageBytes);
+  EXPECT_EQ(parts[1].hi_q16, 3 * kOne) << "its own count";
+  EXPECT_EQ(parts[1].prev_hi_q16, kOne / 2);
+  EXPECT_EQ(parts[1].whi_q16, kOne / 4 + 3 * kOne / 2);
+  EXPECT_EQ(parts[0].hi_q16, kOne / 2) << "inherited";
+  EXPECT_EQ(parts[2].whi_q16, kOne / 2) << "inherited";
+  EXPECT_EQ(sum_of_quotas(parts), 4u);
+  EXPECT_EQ(result_.splits, 2u);
+}
+
+TEST_F(RegionSplit, CutsTheColdPieceOutOfAHotRegion) {
+  hmk_region r = torn(0, 4 * 512, 3);
+  const Regions parts = split({r}, {sample(0, 3), sample(600, 0), sample(1100, 3)});
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts[1].start, 512 * kPageBytes);
+  EXPECT_EQ(parts[1].hi_q16, 0u);
+}
+
+TEST_F(RegionSplit, CutsEveryOddPieceAndOneOnlyOnce) {
+  hmk_region r = torn(0, 16 * 512, 6);
+  const Regions parts = split({r}, {sample(7000, 3), sample(5000, 0), sample(3600, 3),
+                                    sample(10, 0), sample(7100, 3), sample(2000, 0)});
+  ASSERT_EQ(parts.size(), 5u);
+  EXPECT_EQ(parts[1].start, 7 * 512 * kPageBytes);
+  EXPECT_EQ(parts[3].start, 13 * 512 * kPageBytes);
+  EXPECT_EQ(parts[3].end, 14 * 512 * kPageBytes);
+}
+
+TEST_F(RegionSplit, LendsASampleWhereAPartWouldHaveNone) {
+  hmk_region r = torn(0, 4 * 512, 2);
+  const Regions parts = split({r}, {sample(600, 3), sample(2000, 0)});
+  ASSERT_EQ(parts.size(), 3u);
+  for (const hmk_region& part : parts) EXPECT_EQ(part.quota, 1);
+  EXPECT_EQ(result_.lent_quota, 1u);
+}
+
+TEST_F(RegionSplit, FindsTheSamplesOfARegionBehindAStaleOne) {
+  hmk_region stale = torn(0, 512), r = torn(512, 4 * 512, 2);
+  stale.flags = HMK_REGION_STALE;
+  const Regions parts = split({stale, r}, {sample(1100, 3), sample(2000, 0)});
+  ASSERT_EQ(parts.size(), 4u);
+  EXPECT_EQ(parts[2].start, 1024 * kPageBytes);
+}
+
+TEST_F(RegionSplit, AsksForRoomThatIsAlwaysEnough) {
+  const Regions in = {torn(0, 64 * 512, 16), region_of(64 * 512, 64 * 512 + 1)};
+  std::vector<hmk_sample> samples;
+  for (std::uint64_t k = 0; k < 16; k++) samples.push_back(sample(k * 2048 + 600, k % 2 ? 3 : 0));
+  samples.push_back(sample(64 * 512, 0));
+  const std::uint32_t room = hmk_regions_split_room(in.data(), 2, &rule_);
+  EXPECT_EQ(split(in, samples, room).size(), 18u);
+  EXPECT_EQ(result_.no_room, 0u);
+}
+
+TEST(RegionSample, VisitsEveryPieceInAsManyIntervalsAsThereArePiecesToASample) {
+  const hmk_region r = region_of(100, 100 + 40 * 512);  // 41 pieces, the outer two are cut
+  std::vector<int> seen(41);
+  for (std::uint64_t interval = 7; interval < 7 + 11; interval++) {
+    for (std::uint32_t k = 0; k < 4; k++) {
+      const std::uint64_t at = hmk_region_sample(&r, k, 4, interval, interval * 977 + k);
+      ASSERT_GE(at, r.start);
+      ASSERT_LT(at, r.end);
+      ASSERT_EQ(at % kPageBytes, 0u);
+      seen[at >> 21]++;
+    }
+  }
+  for (const int visits : seen) EXPECT_GE(visits, 1);
 }
 
 TEST_F(RegionSplit, OfNothingIsNothing) {

@@ -42,6 +42,15 @@ void fill(std::vector<hmk_region>& regions, std::uint32_t nr) {
   }
 }
 
+/// Two for each region, one with its most and one with its least.
+std::vector<hmk_sample> samples_of(const std::vector<hmk_region>& regions) {
+  std::vector<hmk_sample> samples;
+  for (const hmk_region& r : regions)
+    for (const __u8 count : {r.count_max, r.count_min})
+      samples.push_back({.addr = r.start, .count = count, .dirty = 0, .node = 0, .reserved = 0});
+  return samples;
+}
+
 void publish(const std::vector<hmk_region>& regions, std::vector<hmk_record>& table) {
   for (std::size_t i = 0; i < regions.size(); i++) {
     const hmk_region& r = regions[i];
@@ -68,10 +77,11 @@ struct Parts {
 };
 
 void pass(std::vector<hmk_region>& now, std::vector<hmk_region>& next,
-          std::vector<hmk_record>& table, hmk_quota_state& state, Parts& parts) {
+          const std::vector<hmk_sample>& samples, std::vector<hmk_record>& table,
+          hmk_quota_state& state, Parts& parts) {
   const auto nr = static_cast<__u32>(now.size());
   const hmk_tau_rule tau = hmk_budget_tau_rule(kScans, 0, 0, 0);
-  const hmk_split_rule split = {tau.tau2_q16, 2};
+  const hmk_split_rule split = {tau.tau2_q16, HMK_CORE_Q16_ONE / 2, 2};
   const hmk_merge_rule merge = {256ull << 20, tau.base_q16, 2};
   const hmk_quota_rule quota = {.num_ps = 2 * nr, .top_k = 5, .scout_bp = 1000};
   hmk_split_result splits;
@@ -84,8 +94,8 @@ void pass(std::vector<hmk_region>& now, std::vector<hmk_region>& next,
   at[1] = Clock::now();
   publish(now, table);
   at[2] = Clock::now();
-  __u32 n = hmk_regions_split(now.data(), nr, next.data(), static_cast<__u32>(next.size()), &split,
-                              &splits);
+  __u32 n = hmk_regions_split(now.data(), nr, samples.data(), next.data(),
+                              static_cast<__u32>(next.size()), &split, &splits);
   at[3] = Clock::now();
   n = hmk_regions_merge(next.data(), n, &merge, &merges);
   at[4] = Clock::now();
@@ -110,7 +120,7 @@ nlohmann::ordered_json core(const std::vector<std::uint32_t>& sizes, unsigned re
     Parts parts;
     for (unsigned i = 0; i < repetitions; i++) {
       fill(now, nr);
-      pass(now, next, table, state, parts);
+      pass(now, next, samples_of(now), table, state, parts);
     }
     rows.push_back({{"regions", nr},
                     {"pass_ms", median(parts.all)},

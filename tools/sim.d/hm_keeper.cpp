@@ -8,7 +8,6 @@
 #include <hmk/core/region.h>
 
 #include <algorithm>
-#include <array>
 
 #include "profiler.hpp"
 
@@ -20,8 +19,6 @@ constexpr std::uint32_t kTopK = 5;
 constexpr std::uint32_t kScoutBp = 1000;
 constexpr std::uint32_t kAlphaQ16 = HMK_CORE_Q16_ONE / 2;
 constexpr Bytes kMaxRegion = 256ull << 20;
-constexpr __u32 kTurns = 4;
-constexpr Bytes kSampleBytes = 16;  // of one sample in the module
 
 class HmKeeper final : public Profiler {
  public:
@@ -43,8 +40,10 @@ class HmKeeper final : public Profiler {
     out.quota_sum = hmk_quota_sum(now_.data(), nr());
     for (const hmk_region& r : now_) out.quota_room += hmk_quota_cap(&r);
     out.degraded = nr() > out.num_ps;
-    choose_turns(out.num_ps);
-    out.samples = sample(world, interval);
+    hmk_quota_take_turns(now_.data(), nr(), num_ps_, &quota_);
+    sample(world, interval);
+    out.samples = samples_.size();
+    hmk_hotness_gather(now_.data(), nr(), samples_.data());
     hmk_hotness_judge(now_.data(), nr(), kAlphaQ16);
     report(out);
     adapt(out);
@@ -91,52 +90,26 @@ class HmKeeper final : public Profiler {
     out.quota_sum = res.sum;
   }
 
-  /// More regions than samples: as many as can be, from where the last turn ended.
-  void choose_turns(std::uint64_t num_ps) {
-    const bool all = hmk_quota_sum(now_.data(), nr()) <= num_ps;
-    for (hmk_region& r : now_) {
-      hmk_region_clear(&r, HMK_REGION_STALE);
-      if (!all) hmk_region_set(&r, HMK_REGION_STALE);
-    }
-    if (all) return;
-    const auto first = std::ranges::upper_bound(now_, turn_, {}, &hmk_region::end);
-    std::size_t i = first == now_.end() ? 0 : static_cast<std::size_t>(first - now_.begin());
-    std::uint64_t left = num_ps;
-    for (std::size_t n = 0; n < now_.size(); n++, i = i + 1 < now_.size() ? i + 1 : 0) {
-      if (now_[i].quota > left) break;
-      left -= now_[i].quota;
-      hmk_region_clear(&now_[i], HMK_REGION_STALE);
-      turn_ = now_[i].end;
-    }
-  }
-
-  /// Fresh random leaves for each region, each once. Quota becomes how many were found.
-  std::uint64_t sample(const World& world, std::uint32_t interval) {
+  /// One visit of every chosen leaf in each round; a leaf is chosen once.
+  void sample(const World& world, std::uint32_t interval) {
     const Accesses accesses(world, means_.seed, interval, means_.leaf_shift, means_.window_s());
-    std::uint64_t total = 0;
+    samples_.clear();
     for (hmk_region& r : now_) {
       if (hmk_region_is(&r, HMK_REGION_STALE)) continue;
-      std::array<std::uint64_t, HMK_CORE_MAX_QUOTA> watched;
-      unsigned found = 0;
-      r.accesses = 0;
-      r.count_min = 0xff;
-      r.count_max = 0;
+      const auto first = static_cast<std::ptrdiff_t>(samples_.size());
       for (unsigned k = 0; k < r.quota; k++) {
-        const std::uint64_t page = random_.below(hmk_region_pages(&r));
-        const std::uint64_t at = r.start + (page << HMK_CORE_PAGE_SHIFT);
-        const std::uint64_t leaf = at >> means_.leaf_shift;
-        if (std::find(watched.begin(), watched.begin() + found, leaf) != watched.begin() + found)
-          continue;
-        watched[found++] = leaf;
-        const unsigned count = accesses.count(at, means_.num_scans);
-        r.accesses += count;
-        r.count_min = std::min(r.count_min, static_cast<__u8>(count));
-        r.count_max = std::max(r.count_max, static_cast<__u8>(count));
+        const std::uint64_t at = hmk_region_sample(&r, k, r.quota, interval, random_.next());
+        const auto same = [&](const hmk_sample& s) {
+          return s.addr >> means_.leaf_shift == at >> means_.leaf_shift;
+        };
+        if (std::any_of(samples_.begin() + first, samples_.end(), same)) continue;
+        hmk_sample s{};
+        s.addr = at;
+        s.count = static_cast<__u8>(accesses.count(at, means_.num_scans));
+        samples_.push_back(s);
       }
-      r.quota = static_cast<__u16>(found);
-      total += found;
+      r.quota = static_cast<__u16>(static_cast<std::ptrdiff_t>(samples_.size()) - first);
     }
-    return total;
   }
 
   /// Hot: smoothed hotness of at least half of all scans.
@@ -152,17 +125,17 @@ class HmKeeper final : public Profiler {
     out.profiling_ns =
         static_cast<double>(out.samples) * (means_.num_scans + 1) * means_.scan_cost_ns +
         static_cast<double>(fixed_ns());
-    out.state_bytes = 2 * now_.size() * sizeof(hmk_region) + out.samples * kSampleBytes;
+    out.state_bytes = 2 * now_.size() * sizeof(hmk_region) + out.samples * sizeof(hmk_sample);
   }
 
   void adapt(Outcome& out) {
     hmk_merge_result merged;
     const hmk_merge_rule merge = {kMaxRegion, tau1_, ++generation_};
     if (hmk_budget_may_split(tau1_, &tau_)) {
-      const hmk_split_rule split = {tau_.tau2_q16, generation_};
+      const hmk_split_rule split = {tau_.tau2_q16, kAlphaQ16, generation_};
       hmk_split_result res;
-      next_.resize(2 * now_.size());
-      next_.resize(hmk_regions_split(now_.data(), nr(), next_.data(),
+      next_.resize(hmk_regions_split_room(now_.data(), nr(), &split));
+      next_.resize(hmk_regions_split(now_.data(), nr(), samples_.data(), next_.data(),
                                      static_cast<__u32>(next_.size()), &split, &res));
       now_.swap(next_);
       out.splits = res.splits;
@@ -171,10 +144,7 @@ class HmKeeper final : public Profiler {
     out.merges = merged.merges;
     Outcome next;
     assign(merged.freed_quota, next);
-    // As kmod/adapt.c: new regions cannot merge yet, rotation revisits the rest within kTurns.
-    const auto judged = std::ranges::count_if(
-        now_, [](const hmk_region& r) { return !hmk_region_is(&r, HMK_REGION_NEW); });
-    tau1_ = hmk_budget_tau1(tau1_, &tau_, static_cast<__u32>(judged), kTurns * num_ps_);
+    tau1_ = hmk_budget_next_tau1(tau1_, &tau_, now_.data(), nr(), num_ps_);
   }
 
   Means means_;
@@ -182,10 +152,10 @@ class HmKeeper final : public Profiler {
   hmk_tau_rule tau_;
   hmk_quota_state quota_{};
   std::vector<hmk_region> now_, next_;
+  std::vector<hmk_sample> samples_;
   __u32 tau1_;
   __u32 num_ps_ = 0;
   __u32 generation_ = 0;
-  std::uint64_t turn_ = 0;  // address where rotation goes on
   bool changed_ = false;    // refresh added, dropped or clipped regions
 };
 

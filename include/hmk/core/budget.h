@@ -33,6 +33,8 @@ struct hmk_tau_rule hmk_budget_tau_rule(__u32 num_scans, __u32 tau1_q16,
 					__u32 tau2_q16, __u32 step_q16);
 __u32 hmk_budget_tau1(__u32 now_q16, const struct hmk_tau_rule *rule,
 		      __u32 nr_regions, __u32 num_ps);
+__u32 hmk_budget_next_tau1(__u32 now_q16, const struct hmk_tau_rule *rule,
+			   const struct hmk_region *r, __u32 nr, __u32 num_ps);
 int hmk_budget_may_split(__u32 tau1_q16, const struct hmk_tau_rule *rule);
 
 #ifdef __cplusplus

@@ -16,6 +16,7 @@ extern "C" {
 __u32 hmk_hotness_mean_q16(__u32 sum, __u32 nr);
 __u32 hmk_hotness_ema_q16(__u32 old_q16, __u32 now_q16, __u32 alpha_q16);
 __u32 hmk_hotness_variance_q16(const struct hmk_region *r);
+void hmk_hotness_gather(struct hmk_region *r, __u32 nr, const struct hmk_sample *samples);
 void hmk_hotness_judge(struct hmk_region *r, __u32 nr, __u32 alpha_q16);
 
 #ifdef __cplusplus

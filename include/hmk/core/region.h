@@ -6,10 +6,10 @@
  * at its end.
  *
  *   refresh(old, spans) -> new array    what exists now
- *   split(in)           -> out          halves that differ inside come apart
+ *   split(in, samples)  -> out          what differs inside comes apart
  *   merge(array)        -> in place     neighbours that are alike come together
  *
- * Sums of quotas: split keeps it, merge hands back what it freed, refresh
+ * Sums of quotas: split says what it lent, merge hands back what it freed, refresh
  * changes it; hmk_quota_assign() makes it exact again (HK-24).
  */
 #ifndef HMK_CORE_REGION_H
@@ -43,12 +43,14 @@ struct hmk_merge_result {
 
 struct hmk_split_rule {
 	__u32 tau2_q16;		/* spread of the counts must be above (HK-13) */
+	__u32 alpha_q16;	/* weight of an odd sample in its piece's WHI (HK-33) */
 	__u32 generation;	/* of regions whose borders change */
 };
 
 struct hmk_split_result {
-	__u32 splits;
+	__u32 splits;		/* cuts made */
 	__u32 no_room;		/* splits left undone because @out was full */
+	__u64 lent_quota;	/* samples beyond the region's own: each part has one */
 };
 
 static inline __u64 hmk_region_bytes(const struct hmk_region *r)
@@ -85,7 +87,13 @@ __u32 hmk_regions_merge(struct hmk_region *r, __u32 nr,
 			const struct hmk_merge_rule *rule,
 			struct hmk_merge_result *res);
 
+__u64 hmk_region_sample(const struct hmk_region *r, __u32 k, __u32 quota,
+			__u64 interval, __u64 random);
+
+__u32 hmk_regions_split_room(const struct hmk_region *in, __u32 nr,
+			     const struct hmk_split_rule *rule);
 __u32 hmk_regions_split(const struct hmk_region *in, __u32 nr,
+			const struct hmk_sample *samples,
 			struct hmk_region *out, __u32 out_cap,
 			const struct hmk_split_rule *rule,
 			struct hmk_split_result *res);

@@ -62,6 +62,19 @@ struct hmk_region {
 };
 HMK_CORE_ASSERT(sizeof(struct hmk_region) == 64);
 
+/*
+ * One leaf watched in an interval. They lie in the order of their regions: as
+ * many as its quota for each that is not stale, none for one that is.
+ */
+struct hmk_sample {
+	__u64 addr;
+	__u8  count;		/* rounds that found it accessed */
+	__u8  dirty;		/* its entry was dirty at the last look */
+	__s16 node;
+	__u32 reserved;
+};
+HMK_CORE_ASSERT(sizeof(struct hmk_sample) == 16);
+
 #define HMK_REGION_NEW		(1u << 0)	/* never judged: WHI_0 = HI_0 */
 #define HMK_REGION_STALE	(1u << 1)	/* not sampled in this interval */
 #define HMK_REGION_IN_FLIGHT	(1u << 2)	/* being moved: no merge, no split */
