@@ -6,11 +6,13 @@ from .base import Failed, Workload
 from .disturbed import GupsDisturbed
 from .gups import Gups, GupsJump, GupsMixed, GupsRead, Needle
 from .hsqldb import Hsqldb
+from .kv import MemcachedLatest, MemcachedZipf, RedisLatest, RedisZipf
 from .postgresql import Postgresql
 from .programs import Graph, Pagerank, Sort, Sssp
 
 WORKLOADS: Dict[str, Type[Workload]] = {kind.name: kind for kind in (
     Gups, GupsJump, Needle, GupsRead, GupsMixed,
+    RedisLatest, RedisZipf, MemcachedLatest, MemcachedZipf,
     Graph, Sssp, Pagerank, Sort,
     Postgresql, Hsqldb,
     GupsDisturbed,
