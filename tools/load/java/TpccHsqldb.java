@@ -16,8 +16,8 @@ import java.util.SplittableRandom;
 import sun.misc.Signal;
 
 public final class TpccHsqldb {
-    private static final int WAREHOUSES = 2, DISTRICTS = 10, WARM_UP = 500, MAX_GAPS = 1 << 20;
-    private static final int STOCK_BYTES = 8 << 10, CUSTOMER_BYTES = 16 << 10;
+    private static final int WAREHOUSES = 2, DISTRICTS = 10, WARM_UP = 200, MAX_GAPS = 1 << 20;
+    private static final int STOCK_BYTES = 16 << 10, CUSTOMER_BYTES = 16 << 10;
 
     private static final String[] TABLES = {
         "warehouse (w INT PRIMARY KEY, ytd BIGINT)",

@@ -9,7 +9,7 @@ from .base import MEBI, Failed, OneProgram
 SOURCE = Path(__file__).resolve().parents[3] / "load/java/TpccHsqldb.java"
 LIBRARY = Path("/usr/share/java/hsqldb.jar")
 HEAP_MIB, YOUNG_MIB = 1300, 32
-ITEMS, CUSTOMERS = 50_000, 1_000  # in each of 2 warehouses, in each of 10 districts
+ITEMS, CUSTOMERS = 25_000, 1_000  # in each of 2 warehouses, in each of 10 districts
 
 
 class Hsqldb(OneProgram):
