@@ -50,7 +50,7 @@ class Load:
         for line in self._process.stdout:
             report = json.loads(line)
             self.ops += report.get("reads", 0) + report.get("updates", 0)
-            self.wrong = report["wrong_values"]
+            self.wrong = report.get("wrong_values", self.wrong)
 
     def check_alive(self) -> None:
         if self._process.poll() is not None:

@@ -4,13 +4,16 @@
 #define HMK_LOAD_KV_HPP
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "link.hpp"
+#include "random.hpp"
+#include "stage.hpp"
+
 namespace hmk::load {
 
-/// What redis-server must hold. Lives in a file between the verbs; keep it on a tmpfs.
+/// What the server must hold. Lives in a file between the verbs; keep it on a tmpfs.
 struct KvState {
   std::uint64_t value_bytes = 0;
   std::vector<std::uint32_t> versions;  // per key; 0 means never written
@@ -20,7 +23,30 @@ struct KvState {
   void save(const std::string& file) const;
 };
 
+enum class KeysBy { kLatest, kZipf };
+
+/// Which key is asked for next, by the YCSB zipfian. With "latest" the last one inserted most
+/// often; with "zipf" the ranks are scattered over all keys by a hash, as YCSB scatters them.
+class KeyChoice {
+ public:
+  KeyChoice(KeysBy by, std::uint64_t keys) : by_(by), keys_(keys), zipf_(keys < 2 ? 2 : keys) {}
+
+  std::uint32_t operator()(Random& random) const { return key(zipf_(random.unit())); }
+
+  /// The key of a rank; rank 0 is drawn most often.
+  std::uint32_t key(std::uint64_t rank) const {
+    if (by_ == KeysBy::kZipf) rank = Random(rank).below(keys_);
+    return static_cast<std::uint32_t>(keys_ - 1 - std::min(rank, keys_ - 1));
+  }
+
+ private:
+  KeysBy by_;
+  std::uint64_t keys_;
+  Zipf zipf_;
+};
+
 struct KvOptions {
+  Server server = Server::kRedis;
   std::string socket;
   std::string state_file;
   std::uint64_t pipeline = 64;
@@ -29,15 +55,14 @@ struct KvOptions {
   std::uint64_t value_bytes = 0;
   // run
   std::uint64_t seed = 1;
-  std::uint64_t for_ms = 0;  // 0: no limit
-  std::uint64_t ops = 0;     // 0: no limit
+  KeysBy keys_by = KeysBy::kLatest;
   double read_share = 0.95;
   bool in_place = false;
 };
 
 /// Each prints JSON lines and returns the exit code: 0, or 1 when a value was wrong.
 int kv_fill(const KvOptions& options);
-int kv_run(const KvOptions& options);
+int kv_run(const KvOptions& options, Stage& stage);
 int kv_check(const KvOptions& options);
 
 }  // namespace hmk::load

@@ -11,7 +11,7 @@ namespace hmk::load {
 int kv_check(const KvOptions& options) {
   constexpr std::uint64_t kReportEvery = 1 << 16;  // keys
   const KvState state = KvState::load(options.state_file);
-  Link link(options.socket);
+  Link link(options.server, options.socket);
   char key_text[kKeyBytes];
   const std::string_view key_view(key_text, kKeyBytes);
   std::uint64_t wrong = 0, missing = 0, checked = 0;
@@ -27,7 +27,7 @@ int kv_check(const KvOptions& options) {
   const auto ask = [&](std::uint64_t i) {
     if (i == state.versions.size()) return false;
     write_key(static_cast<std::uint32_t>(i), key_text);
-    link.command({"GET", key_view});
+    link.get(key_view);
     return true;
   };
   const auto take = [&](std::uint64_t i, const Link::Reply& reply) {

@@ -12,7 +12,7 @@ namespace hmk::load {
 
 int kv_fill(const KvOptions& options) {
   using Clock = std::chrono::steady_clock;
-  Link link(options.socket);
+  Link link(options.server, options.socket);
   std::vector<char> value(options.value_bytes);
   char key_text[kKeyBytes];
   const std::string_view key_view(key_text, kKeyBytes);
@@ -32,11 +32,12 @@ int kv_fill(const KvOptions& options) {
     const auto key = static_cast<std::uint32_t>(i);
     write_key(key, key_text);
     Value(key, 1).write(value);
-    link.command({"SET", key_view, {value.data(), value.size()}});
+    link.set(key_view, {value.data(), value.size()});
     return true;
   };
   const auto take = [&](std::uint64_t i, const Link::Reply& reply) {
-    if (reply.kind != '+') throw std::runtime_error("SET refused: " + std::string(reply.text));
+    if (reply.kind != '+')
+      throw std::runtime_error("the server refused a value: " + std::string(reply.text));
     if (i % options.pipeline != 0 || Clock::now() < report_at) return;
     report_at = Clock::now() + std::chrono::seconds(1);
     report(i + 1);

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: MIT
-// hmk-load-kv: a skewed load on an unmodified redis-server whose every answer is checked.
+// hmk-load-kv: a skewed load on an unmodified redis-server or memcached whose every answer is
+// checked.
 #include <cstdio>
 #include <exception>
+#include <functional>
+#include <optional>
 
 #include "kv.hpp"
 #include "options.hpp"
 
 namespace {
 
-constexpr const char* kUsage =
-    "usage: hmk-load-kv fill  --socket PATH --state FILE --keys N --value-size SIZE [--pipeline "
-    "N]\n"
-    "       hmk-load-kv run   --socket PATH --state FILE [--for TIME] [--ops N] [--read-share "
-    "95%]\n"
-    "                         [--seed N] [--pipeline N] [--in-place]\n"
-    "       hmk-load-kv check --socket PATH --state FILE [--pipeline N]\n"
-    "fill inserts keys 0..N-1 in order. run draws keys by the YCSB zipfian (0.99) over recency, "
-    "the\n"
-    "last one inserted most often, until TIME, N operations or SIGTERM; updates are SET of the "
-    "whole\n"
-    "value, with --in-place SETRANGE at offset 0, which keeps the value where it is. check reads "
-    "every\n"
-    "key back. Four batches of --pipeline requests are under way at a time. FILE carries the "
-    "version of each key from verb to verb; put it on a tmpfs.\n"
-    "JSON lines on stdout; exit code 0, 1 (a value was wrong, or the server failed), 2 (usage).";
+const std::string kUsage =
+    std::string(
+        "usage: hmk-load-kv fill  --socket PATH --state FILE --keys N --value-size SIZE\n"
+        "       hmk-load-kv run   --socket PATH --state FILE [--keys-by latest|zipf] [--seed N]\n"
+        "                         [--read-share 95%] [--in-place]\n"
+        "       hmk-load-kv check --socket PATH --state FILE\n"
+        "each with [--server redis|memcached] [--pipeline N]. fill inserts keys 0..N-1 in order. "
+        "run\n"
+        "draws keys by the YCSB zipfian (0.99): latest asks for the last ones inserted most "
+        "often,\n"
+        "zipf for keys anywhere. Updates set the whole value; --in-place has redis-server keep it\n"
+        "where it is (SETRANGE), memcached never does. check reads every key back. Four batches "
+        "of\n"
+        "--pipeline requests are under way at a time. FILE carries the version of each key from "
+        "verb\n"
+        "to verb; put it on a tmpfs.\n") +
+    hmk::load::Stage::kUsage;
 
 }  // namespace
 
@@ -35,10 +39,15 @@ int main(int argc, char** argv) {
   kv.socket = options.text("--socket", "");
   kv.state_file = options.text("--state", "");
   if (kv.socket.empty() || kv.state_file.empty()) options.fail("--socket and --state are needed");
+  const std::string server = options.text("--server", "redis");
+  if (server != "redis" && server != "memcached")
+    options.fail("--server " + server + ": want redis or memcached");
+  kv.server = server == "redis" ? Server::kRedis : Server::kMemcached;
   kv.pipeline = options.number("--pipeline", verb == "fill" ? 64 : 16);
   if (kv.pipeline == 0) options.fail("--pipeline must be at least 1");
 
-  int (*act)(const KvOptions&) = nullptr;
+  std::function<int(const KvOptions&)> act;
+  std::optional<Stage> stage;
   if (verb == "fill") {
     kv.keys = options.number("--keys", 0);
     kv.value_bytes = options.bytes("--value-size", 0);
@@ -47,12 +56,15 @@ int main(int argc, char** argv) {
       options.fail("--value-size must be a multiple of 8B, at most 1MiB");
     act = kv_fill;
   } else if (verb == "run") {
-    kv.for_ms = options.milliseconds("--for", 0);
-    kv.ops = options.number("--ops", 0);
+    stage.emplace(options, Truth::kUnknown);
+    const std::string keys_by = options.text("--keys-by", "latest");
+    if (keys_by != "latest" && keys_by != "zipf")
+      options.fail("--keys-by " + keys_by + ": want latest or zipf");
+    kv.keys_by = keys_by == "latest" ? KeysBy::kLatest : KeysBy::kZipf;
     kv.seed = options.number("--seed", 1);
     kv.read_share = options.share("--read-share", 0.95);
     kv.in_place = options.flag("--in-place");
-    act = kv_run;
+    act = [&](const KvOptions& run) { return kv_run(run, *stage); };
   } else if (verb == "check") {
     act = kv_check;
   } else {

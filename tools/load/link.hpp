@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A pipelined connection to redis-server over a Unix socket.
+// A pipelined connection to redis-server or memcached over a Unix socket.
 //
-//   Link link("/run/redis.sock");
-//   link.command({"GET", key});
+//   Link link(Server::kRedis, "/run/redis.sock");
+//   link.get(key);
 //   link.flush();                       // sends what was collected
 //   Link::Reply reply = link.reply();   // points into the receive buffer until the next call
 //
-// Speaks the protocol itself because each reply is checked where it was received: the client
+// Speaks the protocols itself because each reply is checked where it was received: the client
 // shares a slow emulated machine with what it measures, and hiredis copies every value twice.
 // Errors throw std::runtime_error; none of them is expected.
 #ifndef HMK_LOAD_LINK_HPP
@@ -20,26 +20,37 @@
 
 namespace hmk::load {
 
+enum class Server { kRedis, kMemcached };
+
 class Link {
  public:
   struct Reply {
-    char kind;              // '+' status, '-' error, ':' integer, '$' string, '0' no such key
+    char kind;              // '+' stored, '-' error, '$' value, '0' no such key
     std::string_view text;  // without the framing
   };
 
-  explicit Link(const std::string& socket_path);
+  Link(Server server, const std::string& socket_path);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  void command(std::initializer_list<std::string_view> words);
+  void get(std::string_view key);
+  void set(std::string_view key, std::string_view value);
+  /// Where it is, if the server can: memcached always writes beside the old value.
+  void overwrite(std::string_view key, std::string_view value);
   void flush();
   Reply reply();
 
  private:
+  void command(std::initializer_list<std::string_view> words);
+  Reply redis_reply();
+  Reply memcached_reply();
   std::string_view line();
+  std::string_view data(std::size_t bytes, std::size_t framing);
+  [[noreturn]] void fail(const std::string& what) const;
   void need(std::size_t bytes);  // at least so many unread bytes are in the buffer
 
+  Server server_;
   int fd_;
   std::string out_;
   std::vector<char> in_;

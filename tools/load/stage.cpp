@@ -53,7 +53,7 @@ Stage::Stage(Options& options, Truth truth)
   sigaction(SIGINT, &action, nullptr);
 }
 
-void Stage::ready(Range memory) {
+void Stage::ready(std::optional<Range> memory) {
   say_ready(memory);
   begin();
 }
@@ -77,12 +77,13 @@ void Stage::jump(const std::vector<Range>& hot) {
   began_ += lost;
   report_at_ += lost;
   if (jump_at_) *jump_at_ += lost;
-  last_ = __rdtsc();
+  last_ = now();
 }
 
-void Stage::say_ready(Range memory) const {
-  std::printf("{\"verb\": \"ready\", \"pid\": %d, \"start\": %lu, \"length\": %lu}\n", getpid(),
-              memory.start, memory.length);
+void Stage::say_ready(std::optional<Range> memory) const {
+  std::printf("{\"verb\": \"ready\", \"pid\": %d", getpid());
+  if (memory) std::printf(", \"start\": %lu, \"length\": %lu", memory->start, memory->length);
+  std::printf("}\n");
   std::fflush(stdout);
 }
 
@@ -107,7 +108,7 @@ void Stage::say_truth(const std::vector<Range>& hot, std::int64_t at_ms) const {
 void Stage::begin() {
   if (is_held_) wait_for_line();
   began_ = Clock::now();
-  last_ = __rdtsc();
+  last_ = now();
   const std::chrono::duration<double, std::milli> ms = began_ - made_;
   look_every_ =
       static_cast<std::uint64_t>(5 * static_cast<double>(last_ - made_ticks_) / ms.count());
@@ -120,7 +121,7 @@ bool Stage::look() {
   look_at_ = last_ + look_every_;
   const auto now = Clock::now();
   if (now >= report_at_) {
-    std::printf("{\"verb\": \"run\", \"ops\": %lu}\n", ops_);
+    std::printf("{\"verb\": \"run\", \"ops\": %lu%s}\n", ops_, more_().c_str());
     std::fflush(stdout);
     while (report_at_ <= now) report_at_ += std::chrono::seconds(1);
   }
@@ -142,7 +143,7 @@ void Stage::over() {
 int Stage::end(std::uint64_t wrong_values, const std::string& more) {
   over();
   const std::chrono::duration<double, std::micro> us = Clock::now() - made_;
-  const double us_per_tick = us.count() / static_cast<double>(__rdtsc() - made_ticks_);
+  const double us_per_tick = us.count() / static_cast<double>(now() - made_ticks_);
   const auto in_us = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * us_per_tick; };
   std::printf(
       "{\"verb\": \"end\", \"ops\": %lu, \"wrong_values\": %lu, \"gap_p50_us\": %.1f, "

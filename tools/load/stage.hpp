@@ -18,8 +18,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gaps.hpp"
@@ -42,18 +44,25 @@ class Stage {
 
   Stage(Options& options, Truth truth);
 
-  /// Memory is filled.
-  void ready(Range memory);
+  /// Memory is filled; without a range it is another program's.
+  void ready(std::optional<Range> memory = std::nullopt);
   void ready(Range memory, const std::vector<Range>& hot, std::uint64_t page_bytes);
 
   /// Call after each small batch of operations. False: stop now.
-  bool goes_on(std::uint64_t ops) {
+  bool goes_on(std::uint64_t ops) { return goes_on(ops, last_); }
+  /// The same for a batch that began at `since`, by now(), before the last one ended.
+  bool goes_on(std::uint64_t ops, std::uint64_t since) {
     ops_ += ops;
-    const std::uint64_t now = __rdtsc();
-    gaps_.add(now - last_);
+    const std::uint64_t now = Stage::now();
+    gaps_.add(std::max(now, since) - since);
     last_ = now;
     return now < look_at_ && ops_ < max_ops_ && !stop_asked ? true : look();
   }
+
+  static std::uint64_t now() { return __rdtsc(); }
+
+  /// Puts what `more` returns, as ', "name": value', into each line of the work.
+  void add_to_runs(std::function<std::string()> more) { more_ = std::move(more); }
 
   bool jump_is_due() const { return is_jump_due_; }
   void jump(const std::vector<Range>& hot);
@@ -62,7 +71,7 @@ class Stage {
   std::uint64_t ops() const { return ops_; }
   /// Work is over, verification may follow.
   void over();
-  /// Prints the last line, `more` added to it, and returns the exit code.
+  /// Prints the last line, `more` at its end, and returns the exit code.
   int end(std::uint64_t wrong_values, const std::string& more = "");
 
  private:
@@ -70,7 +79,7 @@ class Stage {
 
   static volatile std::sig_atomic_t stop_asked;
 
-  void say_ready(Range memory) const;
+  void say_ready(std::optional<Range> memory) const;
   void say_truth(const std::vector<Range>& hot, std::int64_t at_ms) const;
   void put_in_place(const std::vector<Range>& hot) const;
   void begin();
@@ -81,12 +90,13 @@ class Stage {
   std::uint64_t max_ops_;
   std::optional<PlaceOptions> placing_;
   Range memory_{};
+  std::function<std::string()> more_ = [] { return std::string(); };
   std::uint64_t page_bytes_ = kPage;
 
   // The clock of a guest can be a device that takes thousands of instructions to read: gaps are
   // told in ticks of the CPU, and the clock is asked every few milliseconds of them.
   const Clock::time_point made_ = Clock::now();
-  const std::uint64_t made_ticks_ = __rdtsc();
+  const std::uint64_t made_ticks_ = now();
   std::uint64_t last_ = 0, look_at_ = 0, look_every_ = 0;
   Clock::time_point began_, report_at_;
   std::optional<Clock::time_point> jump_at_;
