@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <regex>
 
 namespace hmk::load {
@@ -21,10 +22,7 @@ Said play(std::vector<const char*> words, std::uint64_t wrong) {
   options.finish();
   testing::internal::CaptureStdout();
   stage.ready({4096, 8192}, {{4096, 4096}}, kPage);
-  int jumps = 0;
-  do {
-    if (stage.jump_is_due() && ++jumps) stage.jump({{8192, 4096}});
-  } while (stage.goes_on(64));
+  while (stage.goes_on(64)) continue;
   const int code = stage.end(wrong);
   return {testing::internal::GetCapturedStdout(), code};
 }
@@ -50,13 +48,32 @@ TEST(Stage, FailsWhenAValueWasWrong) {
   EXPECT_EQ(said.code, 1);
 }
 
+/// What it says about hot sets while it jumps `most` times, or for `longest` after the first jump.
+std::string jump(const char* when, int most, std::chrono::milliseconds longest) {
+  using Clock = std::chrono::steady_clock;
+  const char* words[] = {"load", when, "1ms", "--for", "30s"};
+  Options options(5, const_cast<char**>(words), "");
+  Stage stage(options, Truth::kKnown);
+  testing::internal::CaptureStdout();
+  stage.ready({4096, 8192}, {{4096, 4096}}, kPage);
+  auto stop_at = Clock::time_point::max();
+  for (int jumps = 0; jumps < most && Clock::now() < stop_at && stage.goes_on(64);) {
+    if (!stage.jump_is_due()) continue;
+    stage.jump({{8192, 4096}});
+    if (++jumps == 1) stop_at = Clock::now() + longest;
+  }
+  return testing::internal::GetCapturedStdout();
+}
+
+std::ptrdiff_t count_jumps(const std::string& text) {
+  const std::regex jumped(R"("at_ms": \d+, "hot": \[\[8192, 4096\]\])");
+  return std::distance(std::sregex_iterator(text.begin(), text.end(), jumped), {});
+}
+
 TEST(Stage, JumpsOnceOrAgainAndAgain) {
-  const auto jumps = [](const std::string& text) {
-    const std::regex jump("\"hot\": \\[\\[8192, 4096\\]\\]");
-    return std::distance(std::sregex_iterator(text.begin(), text.end(), jump), {});
-  };
-  EXPECT_EQ(jumps(play({"--for", "300ms", "--jump-after", "20ms"}, 0).text), 1);
-  EXPECT_GE(jumps(play({"--for", "300ms", "--jump-every", "20ms"}, 0).text), 2);
+  using namespace std::chrono_literals;
+  EXPECT_EQ(count_jumps(jump("--jump-after", 2, 100ms)), 1);
+  EXPECT_EQ(count_jumps(jump("--jump-every", 3, 30s)), 3);
 }
 
 }  // namespace

@@ -109,17 +109,15 @@ void Stage::begin() {
   if (is_held_) wait_for_line();
   began_ = Clock::now();
   last_ = now();
-  const std::chrono::duration<double, std::milli> ms = began_ - made_;
-  look_every_ =
-      static_cast<std::uint64_t>(5 * static_cast<double>(last_ - made_ticks_) / ms.count());
-  look_at_ = last_ + look_every_;
   report_at_ = began_ + std::chrono::seconds(1);
   if (jump_after_.count() != 0) jump_at_ = began_ + jump_after_;
 }
 
 bool Stage::look() {
-  look_at_ = last_ + look_every_;
   const auto now = Clock::now();
+  const std::chrono::duration<double, std::milli> ms = now - made_;
+  const double ticks_per_ms = static_cast<double>(last_ - made_ticks_) / ms.count();
+  look_at_ = last_ + static_cast<std::uint64_t>(5 * ticks_per_ms);
   if (now >= report_at_) {
     std::printf("{\"verb\": \"run\", \"ops\": %lu%s}\n", ops_, more_().c_str());
     std::fflush(stdout);

@@ -97,7 +97,7 @@ class Stage {
   // told in ticks of the CPU, and the clock is asked every few milliseconds of them.
   const Clock::time_point made_ = Clock::now();
   const std::uint64_t made_ticks_ = now();
-  std::uint64_t last_ = 0, look_at_ = 0, look_every_ = 0;
+  std::uint64_t last_ = 0, look_at_ = 0;
   Clock::time_point began_, report_at_;
   std::optional<Clock::time_point> jump_at_;
   std::uint64_t ops_ = 0;
