@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # kernels: 6.1 6.12
-# timeout: 120
+# timeout: 300
 # count: yes
 # pages: yes
 # clock: host instructions

@@ -64,6 +64,7 @@ class Guest:
         self._driven_by = accelerator(clock, ns_per_instruction)
         self.kernel, self.emulator = find_kernel(kernel), emulator(qemu)
         self._slowness = self.kernel.slowness
+        self._boot_seconds = BOOT_SECONDS * self._slowness * (2 if clock == "instructions" else 1)  # one thread for all
         self.timeout = timeout * self._slowness
         self.env = dict(env or {})
         self._own = Path(tempfile.mkdtemp(prefix="hmk-lab."))
@@ -156,7 +157,7 @@ class Guest:
             with open(self._own / "qemu.log", "wb") as log:
                 self._qemu = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             self._accept(listener)
-        self._deadline = time.monotonic() + BOOT_SECONDS * self._slowness
+        self._deadline = time.monotonic() + self._boot_seconds
         ready = self._event(self._deadline)
         if ready["event"] != "ready":
             raise GuestLost(f"unexpected first word {ready['event']}")
@@ -167,7 +168,7 @@ class Guest:
 
     def _accept(self, listener: socket.socket) -> None:
         listener.settimeout(0.2)
-        limit = time.monotonic() + BOOT_SECONDS * self._slowness
+        limit = time.monotonic() + self._boot_seconds
         while time.monotonic() < limit:
             try:
                 self._port, _ = listener.accept()
