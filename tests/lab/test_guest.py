@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/lab.d"))
 
-from lab.emulator import emulator  # noqa: E402
+from lab.emulator import Emulator, emulator  # noqa: E402
 from lab.errors import UsageError  # noqa: E402
 from lab.guest import ordinary_cpus  # noqa: E402
 from lab.machine import load_machine  # noqa: E402
@@ -70,6 +70,9 @@ class Counted(unittest.TestCase):
         for sizes in ({"l1": 3 << 10}, {"l1": 0}, {"l2": 64}, {"llc": 512}):
             with self.assertRaisesRegex(UsageError, next(iter(sizes))):
                 Counting(**sizes)
+
+    def test_qemu_10_mixes_vcpus_that_share_a_thread_and_7_does_not(self):
+        self.assertEqual([Emulator((), version).mixes_vcpus for version in ((7, 2), (10, 0))], [False, True])
 
     def test_an_unknown_qemu_is_refused(self):
         with self.assertRaisesRegex(UsageError, "system, backports"):

@@ -30,6 +30,12 @@ class Emulator:
         """The version of QEMU's plugin interface that our plugin is compiled for."""
         return 4 if self.version >= (9, 2) else 1
 
+    @property
+    def mixes_vcpus(self) -> bool:
+        """Whether plugins are told the vCPU that translated a block, not the one that executes it, as
+        soon as vCPUs share a thread: seen with 10.0, by tests/e2e/00-every-access-is-charged-to-its-node."""
+        return self.version >= (10, 0)
+
 
 @functools.lru_cache(maxsize=None)
 def emulator(name: str) -> Emulator:

@@ -26,7 +26,7 @@ from .kernels import kernel as find_kernel
 from .machine import Machine
 from .outcome import FAIL, LOST, PASS, SKIP, SKIP_STATUS, Mark, Outcome, read_marks
 from .progress import say, step
-from .qemu import accelerator, command
+from .qemu import INSTRUCTIONS_CMDLINE, accelerator, command
 from .splat import splats
 
 BOOT_SECONDS = 120.0
@@ -58,11 +58,15 @@ class Guest:
         two up to 64) of the guest's time, however busy the host. `qemu` is "system" or "backports".
         """
         self.machine, self.count = machine, count
-        self.extra_cmdline, self.thp = extra_cmdline, thp
+        self.extra_cmdline = f"{extra_cmdline} {INSTRUCTIONS_CMDLINE}" if clock == "instructions" else extra_cmdline
+        self.thp = thp
         self.counting = plugin.Counting(l1, l2, llc, pages)
         self.pinned = ordinary_cpus(machine, pin)
         self._driven_by = accelerator(clock, ns_per_instruction)
         self.kernel, self.emulator = find_kernel(kernel), emulator(qemu)
+        if count and clock == "instructions" and machine.cpus > 1 and self.emulator.mixes_vcpus:
+            raise UsageError(f"qemu={qemu}: this QEMU tells the plugin a wrong vCPU when vCPUs take turns; "
+                             "count with clock=host, or on the machine's own QEMU (qemu=system)")
         self._slowness = self.kernel.slowness
         self._boot_seconds = BOOT_SECONDS * self._slowness * (2 if clock == "instructions" else 1)  # one thread for all
         self.timeout = timeout * self._slowness

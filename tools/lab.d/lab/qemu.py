@@ -15,6 +15,10 @@ INSTRUCTION_NS = (1, 2, 4, 8, 16, 32, 64)
 MULTI_THREADED = ("-accel", "tcg,thread=multi")
 
 
+# Waiting for the host, be it for one of its seconds, takes minutes of a clock that jumps.
+INSTRUCTIONS_CMDLINE = "sysctl.kernel.hung_task_timeout_secs=0"
+
+
 def accelerator(clock: str, ns_per_instruction: int) -> List[str]:
     """What drives the guest and its clock: one thread per vCPU and the host's time, or one thread
     for all and a fixed time per executed instruction. Raises UsageError."""

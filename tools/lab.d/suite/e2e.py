@@ -12,8 +12,8 @@ A test says in comments at its top what it needs, for example
     # cmdline: quiet         more words for the kernel command line
     # thp: always            transparent huge pages (default: madvise)
     # llc: 2097152           bytes of the modelled cache
-    # clock: host instructions   once with each of these (default: host)
-    # qemu: system backports     once with each of these (default: system)
+    # clock: host instructions   once with each of these, on the machine's own QEMU (default: host)
+    # qemu: system backports     once with each of these, by the host's clock (default: system)
 
 and may bring machine.yaml (default: configs/lab/four-tier.yaml) and *.c (compiled into $HMK_TEST_BIN).
 """
@@ -114,9 +114,14 @@ def collect(root: Path, kernels: Optional[Tuple[str, ...]] = None) -> List[EndTo
         needs = header(scripts[0].read_text(encoding="utf-8"), str(scripts[0]))
         for kernel in kernels or GATES:
             if kernel in ("newest", DEBUG) or kernel in needs.get("kernels", " ".join(GATES)).split():
-                found += [EndToEnd(root, folder, scripts[0], kernel, needs, clock, qemu)
-                          for clock in needs.get("clock", "host").split() for qemu in needs.get("qemu", "system").split()]
+                found += [EndToEnd(root, folder, scripts[0], kernel, needs, clock, qemu) for clock, qemu in _variants(needs)]
     return found
+
+
+def _variants(needs: Dict[str, str]) -> List[Tuple[str, str]]:
+    """Clock and QEMU of each run."""
+    by_clock = [(clock, "system") for clock in needs.get("clock", "host").split()]
+    return by_clock + [("host", qemu) for qemu in needs.get("qemu", "").split() if qemu != "system"]
 
 
 def header(text: str, place: str = "test") -> Dict[str, str]:
