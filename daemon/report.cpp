@@ -241,6 +241,9 @@ json report_regions(const std::vector<Target*>& targets, std::size_t limit) {
     rows.push_back({{"pid", target->pid()},
                     {"comm", target->process().comm},
                     {"seq", target->snapshot().interval.seq},
+                    {"start_ns", target->snapshot().interval.start_ns},
+                    {"end_ns", target->snapshot().interval.end_ns},
+                    {"num_scans", target->snapshot().interval.num_scans},
                     {"nr_regions", target->snapshot().records.size()},
                     {"regions", regions_of(*target, limit)}});
   return {{"targets", rows}};

@@ -31,6 +31,8 @@ constexpr std::array kVerbs{
     Verb{"set", "change a parameter of the running hmkd", hmkctl::make_set},
     Verb{"attach", "manage one more process", hmkctl::make_attach},
     Verb{"detach", "leave a process alone", hmkctl::make_detach},
+    Verb{"record", "write what is seen of a process to a file", hmkctl::make_record},
+    Verb{"heatmap", "hotness over address and time, of a recording or live", hmkctl::make_heatmap},
     Verb{"version", "versions of hmkctl, hmkd and the module", hmkctl::make_version},
 };
 
@@ -47,8 +49,9 @@ int usage_error(const std::string& problem, const std::string& remedy) {
 
 /// What was meant by a word that nothing takes.
 int explain_extra(const std::string& word, bool is_verb_place) {
-  static constexpr std::array<std::string_view, 7> kOptions{
-      "--json", "--socket", "--help", "--version", "--pid", "--limit", "--once"};
+  static constexpr std::array<std::string_view, 12> kOptions{
+      "--json", "--socket", "--help", "--version",   "--pid",    "--limit",
+      "--once", "--for",    "--svg",  "--intervals", "--record", "--rows"};
   const bool is_option = word.starts_with('-');
   const std::string suggestion = is_option       ? hmk::did_you_mean(word, kOptions)
                                  : is_verb_place ? hmk::did_you_mean(word, verb_names())

@@ -32,6 +32,8 @@ Run make_stats(CLI::App& verb);
 Run make_set(CLI::App& verb);
 Run make_attach(CLI::App& verb);
 Run make_detach(CLI::App& verb);
+Run make_record(CLI::App& verb);
+Run make_heatmap(CLI::App& verb);
 Run make_version(CLI::App& verb);
 
 /// One line to stderr; returns the exit code.

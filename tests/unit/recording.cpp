@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "recording.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+using namespace hmk;
+
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+class Recording : public testing::Test {
+ protected:
+  ~Recording() override { std::filesystem::remove(path_); }
+
+  static RecordedFrame frame(std::uint64_t seq) {
+    return {seq,
+            seq * 1'000'000'000,
+            (seq + 1) * 1'000'000'000,
+            3,
+            {{64 * kMiB, 2 * kMiB, 768, 512, 0, 512},
+             {66 * kMiB, 6 * kMiB, static_cast<std::uint32_t>(seq), 12, 3, 1000},
+             {128 * kMiB, 4096, 0, 0, -1, 0}}};
+  }
+  void write(bool is_finished = true) {
+    auto writer = RecordWriter::create(path_, {4711, "redis-server"});
+    ASSERT_TRUE(writer) << writer.error().line();
+    for (std::uint64_t seq = 1; seq <= 3; ++seq) ASSERT_TRUE(writer->append(frame(seq)));
+    if (is_finished) {
+      ASSERT_TRUE(writer->finish());
+    }
+  }
+  /// The first error, or how many frames there were.
+  std::string read() const {
+    auto reader = RecordReader::open(path_);
+    if (!reader) return reader.error().line();
+    RecordedFrame seen;
+    for (int frames = 0;; ++frames) {
+      const auto more = reader->next(seen);
+      if (!more) return more.error().line();
+      if (!*more) return std::to_string(frames);
+    }
+  }
+  void change(std::streamoff at, char byte) const {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(at);
+    file.put(byte);
+  }
+  std::string after(const std::string& what) const {
+    return path_ + what + "; copy it anew or record again";
+  }
+
+  const std::string path_ = testing::TempDir() + "/hmk-recording-" + std::to_string(getpid());
+};
+
+TEST_F(Recording, GivesBackWhatWasWritten) {
+  write();
+  auto reader = RecordReader::open(path_);
+  ASSERT_TRUE(reader) << reader.error().line();
+  EXPECT_EQ(reader->target(), (RecordedTarget{4711, "redis-server"}));
+  RecordedFrame seen;
+  for (std::uint64_t seq = 1; seq <= 3; ++seq) {
+    const auto more = reader->next(seen);
+    ASSERT_TRUE(more && *more);
+    EXPECT_EQ(seen, frame(seq));
+  }
+  const auto more = reader->next(seen);
+  ASSERT_TRUE(more);
+  EXPECT_FALSE(*more);
+}
+
+TEST_F(Recording, OfAnUnchangedIntervalTakesOneByteARegion) {
+  auto writer = RecordWriter::create(path_, {1, "a"});
+  ASSERT_TRUE(writer);
+  RecordedFrame many{1, 0, 1, 3, {}};
+  for (std::uint64_t i = 0; i < 100'000; ++i)
+    many.regions.push_back({i * 2 * kMiB, 2 * kMiB, 768, 768, 0, 512});
+  ASSERT_TRUE(writer->append(many));
+  const std::uint64_t first = writer->bytes();
+  many.seq = 2;
+  ASSERT_TRUE(writer->append(many));
+  EXPECT_LT(writer->bytes() - first, 100'100u);
+}
+
+TEST_F(Recording, WithoutItsEndIsCutShort) {
+  write(false);
+  const auto size = std::filesystem::file_size(path_);
+  EXPECT_EQ(read(), after(": is cut short after 3 intervals, at byte " + std::to_string(size)));
+}
+
+TEST_F(Recording, CutAnywhereIsAnErrorAndNothingWorse) {
+  write();
+  for (auto size = std::filesystem::file_size(path_) - 1; size > 0; --size) {
+    std::filesystem::resize_file(path_, size);
+    const std::string said = read();
+    EXPECT_TRUE(said.find("is cut short after") != std::string::npos ||
+                (size < 12 && said.find("is no recording") != std::string::npos))
+        << size << ": " << said;
+  }
+}
+
+TEST_F(Recording, WithAnyOneByteChangedIsAnErrorAndNothingWorse) {
+  write();
+  const auto size = std::filesystem::file_size(path_);
+  std::ifstream file(path_, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  for (std::size_t at = 0; at < size; ++at) {
+    change(static_cast<std::streamoff>(at), static_cast<char>(bytes[at] ^ 0x40));
+    EXPECT_EQ(read().find(path_ + ": is "), 0u) << at << ": " << read();
+    change(static_cast<std::streamoff>(at), bytes[at]);
+  }
+  EXPECT_EQ(read(), "3");
+}
+
+TEST_F(Recording, NamesTheByteThatIsDamaged) {
+  write();
+  change(25, 'X');  // in the name
+  EXPECT_EQ(read(), after(": is damaged at byte 12 (checksum)"));
+}
+
+TEST_F(Recording, OfTheFutureSaysWhoCanReadIt) {
+  write();
+  change(8, 2);
+  EXPECT_EQ(read(),
+            path_ + ": is of format 2, this version reads 1; use the version that wrote it");
+}
+
+TEST_F(Recording, ThatIsNoneSaysHowToMakeOne) {
+  std::ofstream(path_) << "seq,hotness\n1,2\n";
+  EXPECT_EQ(read(), path_ + ": is no recording; make one with 'hmkctl record FILE'");
+  EXPECT_EQ(RecordReader::open("/nonexistent/x").error().line(),
+            "/nonexistent/x: cannot be read: No such file or directory; check the path");
+}
+
+TEST_F(Recording, RefusesRegionsOutOfOrder) {
+  auto writer = RecordWriter::create(path_, {1, "a"});
+  ASSERT_TRUE(writer);
+  RecordedFrame bad = frame(1);
+  std::swap(bad.regions[0], bad.regions[1]);
+  EXPECT_FALSE(writer->append(bad));
+}
+
+}  // namespace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "watch.hpp"
+
+namespace hmkctl {
+namespace {
+
+struct Options {
+  std::string file;
+  WatchOptions watch;
+};
+
+int fail(const hmk::Error& error) {
+  return hmkctl::fail({kFailed, error.line(), {}});
+}
+
+void report(const Context& context, const Options& options, const hmk::RecordedTarget& target,
+            const hmk::RecordWriter& writer) {
+  static const std::vector<Table> kTables{
+      {"recording",
+       {{"file", "FILE"},
+        {"pid", "PID"},
+        {"comm", "COMM"},
+        {"intervals", "INTERVALS"},
+        {"bytes", "SIZE", Unit::bytes},
+        {"bytes_per_region", "BYTES PER REGION", Unit::decimal}}}};
+  const auto regions = static_cast<double>(std::max<std::uint64_t>(writer.regions(), 1));
+  print({{"recording",
+          {{"file", options.file},
+           {"pid", target.pid},
+           {"comm", target.comm},
+           {"intervals", writer.frames()},
+           {"bytes", writer.bytes()},
+           {"bytes_per_region", static_cast<double>(writer.bytes()) / regions}}}},
+        kTables, context.as_json);
+}
+
+int run_record(const Context& context, const Options& options) {
+  end_watch_on_signals();
+  Watch watch(context, options.watch);
+  if (watch.trouble()) return hmkctl::fail(*watch.trouble());
+  auto writer = hmk::RecordWriter::create(options.file, watch.target());
+  if (!writer) return fail(writer.error());
+  while (const auto frame = watch.next())
+    if (const auto done = writer->append(*frame); !done) return fail(done.error());
+  // Whatever ended it, what was seen is kept whole.
+  if (const auto done = writer->finish(); !done) return fail(done.error());
+  report(context, options, watch.target(), *writer);
+  return watch.trouble() ? hmkctl::fail(*watch.trouble()) : kOk;
+}
+
+}  // namespace
+
+Run make_record(CLI::App& verb) {
+  auto options = std::make_shared<Options>();
+  verb.add_option("file", options->file, "the file to write")->required();
+  add_watch_options(verb, options->watch);
+  return [options](const Context& context) { return run_record(context, *options); };
+}
+
+}  // namespace hmkctl

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+//
+// A recording: the regions and hotness of one process, interval by interval, in a compact
+// file. README.md has the format. Written by `hmkctl record`, read by `hmkctl heatmap` and
+// by the simulator.
+//
+//   Result<RecordWriter> file = RecordWriter::create("run.hmkrec", {.pid = 4711, .comm = "redis"});
+//   file->append(frame);
+//   file->finish();
+//
+//   Result<RecordReader> file = RecordReader::open("run.hmkrec");
+//   while (Result<bool> more = file->next(frame); more && *more) use(frame);
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "util/result.hpp"
+
+namespace hmk {
+
+/// Start and length are multiples of 4096. Hotness is in 1/256 of one scan.
+struct RecordedRegion {
+  std::uint64_t start = 0, length = 0;
+  std::uint32_t hi_q8 = 0, whi_q8 = 0;
+  std::int32_t node = 0;
+  std::uint64_t resident_pages = 0;
+
+  bool operator==(const RecordedRegion&) const = default;
+};
+
+/// One interval; its regions are in address order and disjoint.
+struct RecordedFrame {
+  std::uint64_t seq = 0, start_ns = 0, end_ns = 0;
+  std::uint32_t num_scans = 0;
+  std::vector<RecordedRegion> regions;
+
+  bool operator==(const RecordedFrame&) const = default;
+};
+
+struct RecordedTarget {
+  std::int32_t pid = 0;
+  std::string comm;
+
+  bool operator==(const RecordedTarget&) const = default;
+};
+
+class RecordWriter {
+ public:
+  /// Replaces `path`.
+  static Result<RecordWriter> create(const std::string& path, const RecordedTarget& target);
+  Result<void> append(const RecordedFrame& frame);
+  /// The end mark; without it the file counts as cut short.
+  Result<void> finish();
+
+  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t frames() const { return frames_; }
+  /// Records written, over all frames.
+  std::uint64_t regions() const { return regions_; }
+
+ private:
+  RecordWriter(std::string path, std::ofstream file);
+  void put(std::string_view bytes);
+  Result<void> put_block(const std::string& payload);
+
+  std::string path_;
+  std::ofstream file_;
+  RecordedFrame before_;
+  std::uint64_t bytes_ = 0, frames_ = 0, regions_ = 0;
+};
+
+class RecordReader {
+ public:
+  static Result<RecordReader> open(const std::string& path);
+  const RecordedTarget& target() const { return target_; }
+  /// False at the end mark. Damage is an error that names the place.
+  Result<bool> next(RecordedFrame& frame);
+
+ private:
+  RecordReader(std::string path, std::ifstream file, std::uint64_t size);
+  Result<std::string> block();
+  Error damaged(const std::string& how) const;
+  Error cut() const;
+
+  std::string path_;
+  std::ifstream file_;
+  std::uint64_t size_;
+  std::uint64_t at_ = 0;  ///< where the block began that is being read
+  RecordedTarget target_;
+  RecordedFrame before_;
+  std::uint64_t frames_ = 0;
+};
+
+}  // namespace hmk

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// One process watched over hmkd's socket: each interval as a frame, once.
+//
+//   Watch watch(context, {.pid = 4711, .intervals = 12});
+//   while (std::optional<RecordedFrame> frame = watch.next()) use(*frame);
+//   if (watch.trouble()) return fail(*watch.trouble());
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "recording.hpp"
+#include "verb.hpp"
+
+namespace hmkctl {
+
+struct WatchOptions {
+  int pid = 0;  ///< 0: the only one there is
+  std::uint64_t intervals = UINT64_MAX;
+  std::chrono::nanoseconds time = std::chrono::nanoseconds::max();
+};
+
+class Watch {
+ public:
+  /// Asks for the process; trouble() when there is none or more than one.
+  Watch(const Context& context, const WatchOptions& options);
+
+  const hmk::RecordedTarget& target() const { return target_; }
+  /// The next interval that ends. None after the time or the intervals are over, after
+  /// SIGINT or SIGTERM, when the process has ended, or in trouble.
+  std::optional<hmk::RecordedFrame> next();
+  /// Why it could not go on, to be told to the user.
+  const std::optional<Reply>& trouble() const { return trouble_; }
+
+ private:
+  /// The target's row of `regions`, at most `limit` of them; null in trouble or at its end.
+  nlohmann::json ask_target(int limit);
+  bool wait() const;
+
+  const Context& context_;
+  WatchOptions options_;
+  std::chrono::steady_clock::time_point end_;
+  std::chrono::nanoseconds pause_{0};
+  hmk::RecordedTarget target_;
+  std::uint64_t seen_ = 0, seq_ = 0;
+  std::optional<Reply> trouble_;
+};
+
+/// --pid, --for and --intervals.
+void add_watch_options(CLI::App& verb, WatchOptions& options);
+
+/// Ctrl-C and SIGTERM end next() from now on instead of the program.
+void end_watch_on_signals();
+
+}  // namespace hmkctl
