@@ -2,6 +2,7 @@
 #include "run.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/hmk.h>
 
 #include <algorithm>
 
@@ -17,6 +18,7 @@ struct Small {
   double budget_percent = 5;
   std::uint32_t num_ps = 0;
   std::uint64_t seed = 1;
+  std::uint32_t switches = 0;
 };
 
 ordered_json run_small(const Small& small, const std::vector<std::string>& profilers) {
@@ -26,6 +28,7 @@ ordered_json run_small(const Small& small, const std::vector<std::string>& profi
   world.bytes = static_cast<Bytes>(small.gib * (1u << 30));
   RunOptions options{make_scenario(small.scenario, world), small.layout, {}, 0};
   options.means.seed = small.seed;
+  options.means.switches = small.switches;
   options.means.budget_percent = small.budget_percent;
   options.means.num_ps = small.num_ps ? small.num_ps : options.scenario.num_ps;
   return run(options, profilers);
@@ -94,6 +97,49 @@ TEST(SimHmKeeper, FindsThePiecesAgainWhenTheyJump) {
     EXPECT_GE(p["recall"][18].get<double>(), 0.95) << seed;
     EXPECT_GE(p["precision"][16].get<double>(), 0.95) << seed;
   }
+}
+
+/// Mean F1 over all intervals and seeds 1 to 3.
+double f1(Small small, std::uint32_t switches) {
+  double sum = 0, n = 0;
+  small.switches = switches;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    small.seed = seed;
+    const ordered_json p = keeper(small);
+    for (std::size_t i = 0; i < p["recall"].size(); i++, n++) {
+      const double r = p["recall"][i].get<double>(), q = p["precision"][i].get<double>();
+      sum += r + q > 0 ? 2 * r * q / (r + q) : 0;
+    }
+  }
+  return sum / n;
+}
+
+TEST(SimAblation, RegionsThatNeverMergeOrSplitFindLess) {
+  for (const Layout layout : {Layout::kContiguous, Layout::kScattered}) {
+    const Small small{.gib = 16, .layout = layout, .budget_percent = 0.02};
+    const double full = f1(small, 0), ablated = f1(small, HMK_SWITCH_FIXED_REGIONS);
+    std::printf("mean F1: %.3f, fixed regions %.3f (paper: +22 %% run time)\n", full, ablated);
+    EXPECT_LT(ablated, full);
+  }
+}
+
+TEST(SimAblation, SamplesSpreadAtRandomFindLessAfterAJump) {
+  const Small small{
+      .scenario = "gups-jump", .gib = 16, .layout = Layout::kScattered, .budget_percent = 0.1};
+  const double full = f1(small, 0), ablated = f1(small, HMK_SWITCH_RANDOM_SAMPLES);
+  std::printf("mean F1: %.3f, random samples %.3f (paper: -21 %% performance)\n", full, ablated);
+  EXPECT_LT(ablated, full);
+}
+
+TEST(SimAblation, WithoutABudgetProfilingTakesAtLeastThreeTimesAsLong) {
+  const auto percent = [](std::uint32_t switches) {
+    return keeper({.gib = 16, .budget_percent = 0.5, .switches = switches})["profiling_percent"]
+        .get<double>();
+  };
+  const double full = percent(0), ablated = percent(HMK_SWITCH_NO_BUDGET);
+  std::printf("profiling %.2f %%, without a budget %.2f %% (paper: 3 times)\n", full, ablated);
+  EXPECT_LE(full, 0.5);
+  EXPECT_GE(ablated, 3 * full);
 }
 
 TEST(SimHmKeeper, NeedsAtMost64BytesARegion) {

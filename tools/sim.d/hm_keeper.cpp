@@ -6,6 +6,7 @@
 #include <hmk/core/hotness.h>
 #include <hmk/core/quota.h>
 #include <hmk/core/region.h>
+#include <linux/hmk.h>
 
 #include <algorithm>
 
@@ -72,6 +73,7 @@ class HmKeeper final : public Profiler {
     const auto interval_ns = static_cast<__u64>(means_.interval_s * 1e9);
     const auto bp = static_cast<__u32>(means_.budget_percent * means_.aim_percent + 0.5);
     const __u64 fixed = std::min(fixed_ns(), hmk_budget_ns(interval_ns, bp) / 4 * 3);
+    if (has(HMK_SWITCH_NO_BUDGET)) return num_ps_ = std::max(nr(), 1u) * HMK_CORE_MAX_QUOTA;
     num_ps_ = means_.num_ps ? means_.num_ps
                             : hmk_budget_num_ps(interval_ns, bp,
                                                 static_cast<__u32>(means_.scan_cost_ns + 0.5),
@@ -83,7 +85,23 @@ class HmKeeper final : public Profiler {
     return static_cast<__u64>(means_.region_cost_ns * static_cast<double>(now_.size()));
   }
 
+  bool has(std::uint32_t a_switch) const { return (means_.switches & a_switch) != 0; }
+
+  /// The ablation, as in kmod/adapt.c: one sample each, the rest wherever chance puts it.
+  void assign_at_random() {
+    for (hmk_region& r : now_) r.quota = 1;
+    for (__u32 left = num_ps_ > nr() ? num_ps_ - nr() : 0; left; left--) {
+      hmk_region& r = now_[random_.below(now_.size())];
+      if (r.quota < hmk_quota_cap(&r)) r.quota++;
+    }
+  }
+
   void assign(__u64 freed, Outcome& out) {
+    if (has(HMK_SWITCH_RANDOM_SAMPLES)) {
+      assign_at_random();
+      out.quota_sum = hmk_quota_sum(now_.data(), nr());
+      return;
+    }
     const hmk_quota_rule rule = {.num_ps = num_ps_, .top_k = kTopK, .scout_bp = kScoutBp};
     hmk_quota_result res;
     hmk_quota_assign(now_.data(), nr(), freed, &rule, &quota_, &res);
@@ -131,6 +149,11 @@ class HmKeeper final : public Profiler {
   void adapt(Outcome& out) {
     hmk_merge_result merged;
     const hmk_merge_rule merge = {kMaxRegion, tau1_, ++generation_};
+    if (has(HMK_SWITCH_FIXED_REGIONS)) {
+      Outcome next;
+      assign(0, next);
+      return;
+    }
     if (hmk_budget_may_split(tau1_, &tau_)) {
       const hmk_split_rule split = {tau_.tau2_q16, kAlphaQ16, generation_};
       hmk_split_result res;
@@ -156,7 +179,7 @@ class HmKeeper final : public Profiler {
   __u32 tau1_;
   __u32 num_ps_ = 0;
   __u32 generation_ = 0;
-  bool changed_ = false;    // refresh added, dropped or clipped regions
+  bool changed_ = false;  // refresh added, dropped or clipped regions
 };
 
 }  // namespace

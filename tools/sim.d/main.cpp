@@ -6,6 +6,9 @@
 #include <cstdio>
 #include <fstream>
 
+#include <linux/hmk.h>
+
+#include "replay.hpp"
 #include "run.hpp"
 
 namespace {
@@ -40,16 +43,25 @@ int main(int argc, char** argv) {
                "hmk-sim"};
   hmk::sim::Means means;
   hmk::sim::ScenarioOptions world;
-  std::string name, json, leaf = "4K", layout = "contiguous";
+  std::string name, replay, json, leaf = "4K", layout = "contiguous";
   std::vector<std::string> profilers = hmk::sim::profiler_names();
   std::uint32_t intervals = 0;
   const std::map<std::string, double> ns = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}};
   const std::map<std::string, double> seconds = {{"ms", 1e-3}, {"s", 1}, {"min", 60}};
   double managed_gib = 0;
+  std::vector<std::uint32_t> switches;
+  const std::map<std::string, std::uint32_t> kSwitches = {
+      {"fixed-regions", HMK_SWITCH_FIXED_REGIONS},
+      {"random-samples", HMK_SWITCH_RANDOM_SAMPLES},
+      {"no-budget", HMK_SWITCH_NO_BUDGET}};
 
   app.add_option("scenario", name, "what happens")
-      ->required()
       ->check(CLI::IsMember(hmk::sim::scenario_names()));
+  app.add_option("--replay", replay, "what a recording of hmkctl holds, instead of a scenario")
+      ->excludes(app.get_option("scenario"));
+  app.add_option("--switch", switches, "ablations of HM-Keeper")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(kSwitches));
   app.add_option("--budget", means.budget_percent, "CPU time of profiling, in percent")
       ->check(CLI::Range(0.01, 50.0))
       ->capture_default_str();
@@ -96,6 +108,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   try {
     app.parse(argc, argv);
+    if (name.empty() && replay.empty()) throw CLI::RequiredError("scenario");
   } catch (const CLI::CallForHelp& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
@@ -103,13 +116,21 @@ int main(int argc, char** argv) {
     return 2;
   }
 
+  for (const std::uint32_t each : switches) means.switches |= each;
   means.leaf_shift = world.leaf_shift = leaf == "2M" ? 21 : 12;
   world.layout = layout == "scattered" ? Layout::kScattered : Layout::kContiguous;
   world.seed = means.seed;
   world.bytes = static_cast<hmk::sim::Bytes>(managed_gib * (1u << 30));
   try {
-    hmk::sim::RunOptions options{hmk::sim::make_scenario(name, world), world.layout, means,
-                                 intervals};
+    hmk::sim::RunOptions options{{}, world.layout, means, intervals};
+    if (replay.empty()) {
+      options.scenario = hmk::sim::make_scenario(name, world);
+    } else {
+      hmk::sim::Replay recorded = hmk::sim::make_replay(replay);
+      options.scenario = std::move(recorded.scenario);
+      if (app.count("--interval") == 0) options.means.interval_s = recorded.interval_s;
+      if (app.count("--num-scans") == 0) options.means.num_scans = recorded.num_scans;
+    }
     if (!means.num_ps) options.means.num_ps = options.scenario.num_ps;
     const auto begin = std::chrono::steady_clock::now();
     const auto list = hmk::sim::run(options, profilers);

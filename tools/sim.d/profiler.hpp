@@ -25,6 +25,7 @@ struct Means {
   unsigned leaf_shift = 12;
   unsigned aim_percent = 75;         // share of its budget HM-Keeper plans with
   std::uint32_t num_ps = 0;          // HM-Keeper: forced number of samples; 0: from the budget
+  std::uint32_t switches = 0;        // HM-Keeper: HMK_SWITCH_* (HK-68)
   unsigned damon_samples = 3;        // DAMON: sampling intervals per aggregation interval
   unsigned damon_hot_percent = 50;   // DAMON: share of the samples that makes a region hot
   unsigned damon_regions_ratio = 4;  // DAMON: most regions allowed over least

@@ -48,11 +48,18 @@ struct Rates {
   double cold = 0;
 };
 
+/// Memory with a rate of its own, as a recording has it.
+struct Zone {
+  std::uint64_t start = 0, end = 0;
+  double rate = 0;  // accesses per leaf and second
+};
+
 /// What exists and what is hot during some intervals.
 struct World {
   std::vector<hmk_span> spans;  // in address order; touching ones are different VMAs
   RangeSet hot;
   Rates rates;
+  std::vector<Zone> zones = {};  // in address order; when given, they say the rates
 
   Bytes bytes() const;
 };
@@ -84,14 +91,16 @@ class Accesses {
 
   /// Whether the leaf at `address` was accessed in window `round`.
   bool accessed(std::uint64_t address, std::uint32_t round) const {
-    return hit(address, world_->hot.contains(address), round);
+    return hit(address, bound(address), round);
   }
   /// In how many of windows 1 .. `rounds`.
   unsigned count(std::uint64_t address, unsigned rounds) const;
 
  private:
-  bool hit(std::uint64_t address, bool hot, std::uint32_t round) const {
-    return hash(seed_, address >> leaf_shift_, interval_, round) < (hot ? hot_below_ : cold_below_);
+  /// Of 64 random bits, below which the leaf is accessed.
+  std::uint64_t bound(std::uint64_t address) const;
+  bool hit(std::uint64_t address, std::uint64_t below, std::uint32_t round) const {
+    return hash(seed_, address >> leaf_shift_, interval_, round) < below;
   }
 
   const World* world_;
@@ -99,6 +108,7 @@ class Accesses {
   std::uint32_t interval_;
   unsigned leaf_shift_;
   std::uint64_t hot_below_, cold_below_;
+  std::vector<std::uint64_t> zone_below_;
 };
 
 }  // namespace hmk::sim
