@@ -14,6 +14,8 @@ A test says in comments at its top what it needs, for example
     # llc: 2097152           bytes of the modelled cache
     # clock: host instructions   once with each of these, on the machine's own QEMU (default: host)
     # qemu: system backports     once with each of these, by the host's clock (default: system)
+    # seconds: 10            how long it keeps its load up, in $HMK_SECONDS; HMK_E2E_SECONDS on the
+                             host says otherwise. The time limit grows by it.
 
 and may bring machine.yaml (default: configs/lab/four-tier.yaml) and *.c (compiled into $HMK_TEST_BIN).
 """
@@ -33,7 +35,8 @@ from lab.outcome import FAIL, LOST, PASS, SKIP, Outcome
 from lab.plugin import DEFAULT_LLC
 from suite.case import FAILED, PASSED, SKIPPED, Result
 
-KEYS = ("kernels", "timeout", "count", "pages", "module", "defines", "cmdline", "thp", "llc", "clock", "qemu")
+KEYS = ("kernels", "timeout", "count", "pages", "module", "defines", "cmdline", "thp", "llc", "clock", "qemu",
+        "seconds")
 HEADER_LINES = 30
 SHOWN_LINES = 25
 
@@ -87,7 +90,7 @@ class EndToEnd:
         interpreter = "/usr/bin/python3" if self.script.suffix == ".py" else "/bin/sh"
         outcome = run_once(
             machine, self.kernel, [interpreter, *(["-B"] if self.script.suffix == ".py" else []), str(self.script)],
-            timeout=float(self.needs.get("timeout", "120")), count=self.needs.get("count") == "yes",
+            timeout=float(self.needs.get("timeout", "120")) + self._seconds(), count=self.needs.get("count") == "yes",
             pages=self.needs.get("pages") == "yes", clock=self.clock, qemu=self.qemu,
             extra_cmdline=self.needs.get("cmdline", ""), thp=self.needs.get("thp", "madvise"),
             llc=int(self.needs.get("llc", DEFAULT_LLC)), env=self._environment(), results=self.results)
@@ -95,8 +98,12 @@ class EndToEnd:
         (self.results / "dmesg.log").write_text("\n".join(outcome.dmesg) + "\n", encoding="utf-8")
         return outcome
 
+    def _seconds(self) -> int:
+        return int(os.environ.get("HMK_E2E_SECONDS", self.needs["seconds"])) if "seconds" in self.needs else 0
+
     def _environment(self) -> Dict[str, str]:
-        env = {"HMK_BUILD": str(self.root / "build/release"), "HMK_TEST_BIN": str(compile_helpers(self.root, self.folder))}
+        env = {"HMK_BUILD": str(self.root / "build/release"), "HMK_SECONDS": str(self._seconds()),
+               "HMK_TEST_BIN": str(compile_helpers(self.root, self.folder))}
         if self.needs.get("module", "yes") == "yes":
             env["HMK_MODULE"] = str(build_module(self.kernel, (), self.root))
         if "defines" in self.needs:
@@ -144,9 +151,10 @@ def compile_helpers(root: Path, folder: Path) -> Path:
     """Compile the test's own C programs; they include mark.h, the ABI and include/."""
     target = root / "build/e2e" / folder.name
     target.mkdir(parents=True, exist_ok=True)
+    changed = max((source.stat().st_mtime for source in folder.glob("*.[ch]")), default=0.0)
     for source in sorted(folder.glob("*.c")):
         program = target / source.stem
-        if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
+        if program.exists() and program.stat().st_mtime > changed:
             continue
         partial = target / f".{source.stem}.{os.getpid()}.{time.monotonic_ns()}"
         done = subprocess.run(["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread",

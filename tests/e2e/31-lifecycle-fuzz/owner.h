@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A client that opens, uses and closes sessions at random. Every call may find that
+ * its target has gone or is somebody else's; what it may answer is listed, and every
+ * table it reads must be whole.
+ */
+#ifndef FUZZ_OWNER_H
+#define FUZZ_OWNER_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <hmk/table_reader.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "shared.h"
+
+#define SESSIONS	3
+#define MAX_RECORDS	4096u
+#define RANGES		4u
+
+struct session {
+	int fd;			/* -1: closed */
+	struct slot *slot;
+	unsigned char *table;
+	uint64_t table_bytes, cookie;
+};
+
+static struct session sessions[SESSIONS];
+static struct hmk_record records[MAX_RECORDS];
+
+/* 0, or the errno if it is one of those allowed (0 ends the list); anything else ends the test. */
+static int allowed(long result, const char *what, const int *errnos)
+{
+	if (result >= 0)
+		return 0;
+	for (; *errnos; errnos++) {
+		if (errno == *errnos)
+			return errno;
+	}
+	die("%s: %s", what, strerror(errno));
+}
+#define ALLOWED(call, ...) allowed(call, #call, (const int[]){ __VA_ARGS__ __VA_OPT__(,) 0 })
+
+static struct hmk_params some_params(void)
+{
+	return (struct hmk_params){
+		.mask = HMK_PARAM_INTERVAL | HMK_PARAM_BUDGET | HMK_PARAM_NUM_SCANS |
+			HMK_PARAM_FLUSH | HMK_PARAM_SWITCHES | HMK_PARAM_MAX_REGION,
+		.interval_ns = 50000000 + below(100) * 1000000,
+		.budget_bp = 1 + (uint32_t)below(1000),
+		.num_scans = 1 + (uint32_t)below(below(4) ? 4 : 16),
+		.flush = (uint32_t)below(2),
+		.switches = below(3) ? 0 : (uint32_t)below(HMK_SWITCH_ALL + 1) & ~HMK_SWITCH_NO_BUDGET,
+		.max_region = 2ul << (20 + below(10)),
+	};
+}
+
+static void shut(struct session *s)
+{
+	if (s->table)
+		munmap(s->table, s->table_bytes);
+	close(s->fd);
+	*s = (struct session){ .fd = -1 };
+	did(DID_close);
+}
+
+static void open_session(struct session *s)
+{
+	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID, .params = some_params() };
+
+	s->slot = &sh->slots[below(SLOTS)];
+	a.pidfd = s->slot->pid;
+	if (a.pidfd <= 0)
+		return;
+	s->fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	if (s->fd < 0)
+		die("open %s: %s", HMK_DEVICE_PATH, strerror(errno));
+	/* EINVAL: a zombie. EPERM: between two programs an exec lets nobody look. */
+	if (ALLOWED(ioctl(s->fd, HMK_IOC_ATTACH, &a), ESRCH, EINVAL, EPERM)) {
+		shut(s);
+		return;
+	}
+	did(DID_attach);
+	s->table = mmap(NULL, a.table_bytes, PROT_READ, MAP_SHARED, s->fd, 0);
+	if (s->table == MAP_FAILED)
+		die("mmap of the table: %s", strerror(errno));
+	s->table_bytes = a.table_bytes;
+}
+
+/* Regions in address order, none empty, none over another, none hotter than can be. */
+static void check_table(struct session *s)
+{
+	struct hmk_interval iv;
+	size_t nr;
+	const int rc = hmk_table_read(s->table, s->table_bytes, &iv, records, MAX_RECORDS, &nr);
+
+	did(DID_table);
+	if (rc == -ESTALE) {
+		shut(s);
+		return;
+	}
+	if (rc == -EPROTO)
+		die("the table is damaged");
+	for (size_t i = 0; i < nr && !rc; i++) {
+		const struct hmk_record *r = &records[i];
+
+		if (!r->length || r->length % HMK_PAGE_SIZE || r->start % HMK_PAGE_SIZE)
+			die("record %zu: %#llx + %#llx", i, r->start, r->length);
+		if (i && r->start < r[-1].start + r[-1].length)
+			die("records %zu and %zu overlap", i - 1, i);
+		if (r->hi_q16 > 16u << 16 || r->whi_q16 > 16u << 16)
+			die("record %zu: hotness %#x, smoothed %#x", i, r->hi_q16, r->whi_q16);
+		if (r->resident_pages > r->length / HMK_PAGE_SIZE)
+			die("record %zu: %u pages in %#llx", i, r->resident_pages, r->length);
+	}
+}
+
+static void count_moved(const struct hmk_range_result *result, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		did_n(DID_pages_moved, result[i].pages_clean + result[i].pages_recopied +
+				       result[i].pages_sync);
+}
+
+static void do_move(struct session *s)
+{
+	struct hmk_range ranges[RANGES];
+	struct hmk_range_result results[RANGES] = { 0 };
+	struct hmk_move m = {
+		.size = sizeof(m), .ranges = (uint64_t)ranges,
+		.flags = (uint32_t)below(2) * HMK_MOVE_SYNC_COPY | (uint32_t)below(2) * HMK_MOVE_SHARED |
+			 (below(4) ? 0 : HMK_MOVE_FORCE_VMA),
+		.chunk_pages = below(2) ? 0 : 1 + (uint32_t)below(512),
+	};
+
+	for (unsigned int n = 0; n < RANGES; n++) {
+		struct hmk_range *r = &ranges[m.nr_ranges];
+		const unsigned int i = (unsigned int)below(MAPPINGS);
+
+		*r = (struct hmk_range){ .start = s->slot->at[i].start, .length = s->slot->at[i].length,
+					 .node = (int)below(4) };
+		m.nr_ranges += r->start && r->length;
+	}
+	if (!m.nr_ranges)
+		return;
+	if (below(2)) {
+		m.flags |= HMK_MOVE_TICKET;
+		m.cookie = ++s->cookie;
+	} else {
+		m.results = (uint64_t)results;
+	}
+	/* EBUSY: the same range twice. EAGAIN: the queue is full. */
+	if (ALLOWED(ioctl(s->fd, HMK_IOC_MOVE, &m), ESRCH, EBUSY, EAGAIN))
+		return;
+	did(m.flags & HMK_MOVE_TICKET ? DID_ticket : DID_move);
+	count_moved(results, m.nr_ranges);
+}
+
+static void read_events(struct session *s)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+	struct hmk_range_result results[RANGES] = { 0 };
+	struct hmk_event event;
+
+	while (poll(&p, 1, (int)below(30)) == 1 && p.revents & POLLIN) {
+		if (read(s->fd, &event, sizeof(event)) != sizeof(event))
+			die("read of an event: %s", strerror(errno));
+		if (event.kind == HMK_EVENT_INTERVAL) {
+			did(DID_intervals);
+		} else if (event.kind == HMK_EVENT_GONE) {
+			shut(s);
+			return;
+		} else {
+			/* How many ranges it had is not remembered: EINVAL until it is right. */
+			struct hmk_result r = { .size = sizeof(r), .cookie = event.value,
+						.results = (uint64_t)results };
+
+			do
+				r.nr_ranges++;
+			while (r.nr_ranges < RANGES &&
+			       ALLOWED(ioctl(s->fd, HMK_IOC_RESULT, &r), EINVAL));
+			count_moved(results, r.nr_ranges);
+		}
+	}
+}
+
+static void use(struct session *s)
+{
+	struct hmk_set set = { .size = sizeof(set) };
+	struct hmk_stats stats = { .size = sizeof(stats) };
+
+	switch (below(12)) {
+	case 0:
+		set.params = some_params();
+		ALLOWED(ioctl(s->fd, HMK_IOC_SET, &set));
+		did(DID_set);
+		break;
+	case 1:
+		ALLOWED(ioctl(s->fd, HMK_IOC_STOP));
+		did(DID_stop);
+		break;
+	case 2:
+	case 3:
+		if (!ALLOWED(ioctl(s->fd, HMK_IOC_START), EBUSY, ESRCH))
+			did(DID_start);
+		break;
+	case 4:
+		ALLOWED(ioctl(s->fd, HMK_IOC_STATS, &stats));
+		did(DID_stats);
+		break;
+	case 5:
+		check_table(s);
+		break;
+	case 6:
+		if (!below(4))
+			shut(s);
+		break;
+	case 7:
+	case 8:
+		read_events(s);
+		break;
+	default:
+		do_move(s);
+	}
+}
+
+static void run_owner(void)
+{
+	for (unsigned int i = 0; i < SESSIONS; i++)
+		sessions[i].fd = -1;
+	while (!sh->stop) {
+		struct session *s = &sessions[below(SESSIONS)];
+
+		if (s->fd < 0)
+			open_session(s);
+		else
+			use(s);
+	}
+	_exit(0);	/* closes what is open */
+}
+
+#endif
