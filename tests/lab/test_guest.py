@@ -71,8 +71,11 @@ class Counted(unittest.TestCase):
             with self.assertRaisesRegex(UsageError, next(iter(sizes))):
                 Counting(**sizes)
 
-    def test_qemu_10_mixes_vcpus_that_share_a_thread_and_7_does_not(self):
-        self.assertEqual([Emulator((), version).mixes_vcpus for version in ((7, 2), (10, 0))], [False, True])
+    def test_what_cannot_take_turns_is_told_with_what_can(self):
+        older, newer = Emulator((), (7, 2)), Emulator((), (10, 0))
+        self.assertEqual((older.cannot_take_turns("6.12", True), newer.cannot_take_turns("6.1", False)), ("", ""))
+        self.assertIn("use 6.12", older.cannot_take_turns("6.1", False))
+        self.assertIn("clock=host", newer.cannot_take_turns("6.12", True))
 
     def test_an_unknown_qemu_is_refused(self):
         with self.assertRaisesRegex(UsageError, "system, backports"):

@@ -64,9 +64,9 @@ class Guest:
         self.pinned = ordinary_cpus(machine, pin)
         self._driven_by = accelerator(clock, ns_per_instruction)
         self.kernel, self.emulator = find_kernel(kernel), emulator(qemu)
-        if count and clock == "instructions" and machine.cpus > 1 and self.emulator.mixes_vcpus:
-            raise UsageError(f"qemu={qemu}: this QEMU tells the plugin a wrong vCPU when vCPUs take turns; "
-                             "count with clock=host, or on the machine's own QEMU (qemu=system)")
+        why = self.emulator.cannot_take_turns(kernel, count) if clock == "instructions" and machine.cpus > 1 else ""
+        if why:
+            raise UsageError(f"clock=instructions: {why}")
         self._slowness = self.kernel.slowness
         self._boot_seconds = BOOT_SECONDS * self._slowness * (2 if clock == "instructions" else 1)  # one thread for all
         self.timeout = timeout * self._slowness

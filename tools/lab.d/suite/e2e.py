@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
 from lab import LabError, load_machine, run_once
+from lab.emulator import BOOT_BY_SPINNING
 from lab.kernels import DEBUG, GATES
 from lab.module import build_module
 from lab.outcome import FAIL, LOST, PASS, SKIP, Outcome
@@ -121,7 +122,8 @@ def collect(root: Path, kernels: Optional[Tuple[str, ...]] = None) -> List[EndTo
         needs = header(scripts[0].read_text(encoding="utf-8"), str(scripts[0]))
         for kernel in kernels or GATES:
             if kernel in ("newest", DEBUG) or kernel in needs.get("kernels", " ".join(GATES)).split():
-                found += [EndToEnd(root, folder, scripts[0], kernel, needs, clock, qemu) for clock, qemu in _variants(needs)]
+                found += [EndToEnd(root, folder, scripts[0], kernel, needs, clock, qemu) for clock, qemu in _variants(needs)
+                          if clock == "host" or kernel not in BOOT_BY_SPINNING]
     return found
 
 
