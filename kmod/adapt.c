@@ -12,8 +12,6 @@
 
 #include "session.h"
 
-#define AIM_PERCENT	75u	/* of the budget: what one noisy interval may exceed */
-
 /**
  * hmk_regions_reserve() - make room in an array, keeping what it holds.
  * @a:    grows by a quarter more than asked.
@@ -39,20 +37,14 @@ int hmk_regions_reserve(struct hmk_region_array *a, u32 want)
 	return 0;
 }
 
-/*
- * Eq. 8.1. A quarter of the budget is kept for samples whatever the fixed work
- * costs: fixed work without samples would be for nothing.
- */
 static u32 num_samples(const struct hmk_profile *p)
 {
 	const struct hmk_params *params = &p->params;
-	u32 aim_bp = max(params->budget_bp * AIM_PERCENT / 100, 1u);
-	u64 fixed = min(p->fixed_ns, hmk_budget_ns(params->interval_ns, aim_bp) / 4 * 3);
 
 	if (params->switches & HMK_SWITCH_NO_BUDGET)
 		return max(p->now.nr, 1u) * HMK_CORE_MAX_QUOTA;
-	return max(hmk_budget_num_ps(params->interval_ns, aim_bp, p->scan_cost_ns,
-				     params->num_scans + 1, fixed), 1u);
+	return hmk_budget_plan(p->budget_ns, HMK_BUDGET_AIM_PERCENT, p->scan_cost_ns,
+			       params->num_scans, p->fixed_ns);
 }
 
 /* The ablation: one sample each, the rest wherever chance puts it. */

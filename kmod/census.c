@@ -7,8 +7,6 @@
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/sched.h>
-#include <linux/timekeeping.h>
-#include <hmk/core/budget.h>
 
 #include "session.h"
 #include "walk.h"
@@ -101,12 +99,10 @@ static void mark_touched(struct hmk_session *s)
 	spin_unlock(&s->touched_lock);
 }
 
-/* Its share of the interval's budget, in time; one region at least. */
-static bool affordable(const struct hmk_profile *p, u64 begin)
+/* Its share of the interval's budget, in CPU time; one region at least. */
+static bool affordable(struct hmk_profile *p, u64 begin)
 {
-	u64 budget = hmk_budget_ns(p->params.interval_ns, p->params.budget_bp);
-
-	return ktime_get_ns() - begin < budget / BUDGET_PARTS;
+	return hmk_charge_since(p, begin) < p->budget_ns / BUDGET_PARTS;
 }
 
 /**
@@ -117,7 +113,7 @@ static bool affordable(const struct hmk_profile *p, u64 begin)
 void hmk_census(struct hmk_session *s, struct mm_struct *mm)
 {
 	struct hmk_profile *p = &s->prof;
-	u64 begin = ktime_get_ns();
+	u64 begin = hmk_charge_used(p);
 	struct census c;
 	u32 i;
 

@@ -59,13 +59,13 @@ static int refresh_regions(struct hmk_profile *p)
 	return 0;
 }
 
-static u32 pass(struct mm_struct *mm, struct hmk_session *s, enum hmk_pass kind)
+static u32 pass(struct mm_struct *mm, struct hmk_session *s, enum hmk_pass kind, u32 later)
 {
 	struct hmk_profile *p = &s->prof;
-	u64 begin = ktime_get_ns();
-	u32 seen = hmk_scan_pass(mm, p, kind);
+	u64 begin = hmk_charge_used(p);
+	u32 seen = hmk_scan_pass(mm, p, kind, later);
 
-	p->passes_ns += ktime_get_ns() - begin;
+	p->passes_ns += hmk_charge_since(p, begin);
 	/* Costs the same for one sample as for all: part of the fixed work. */
 	if (p->params.flush == HMK_FLUSH_ROUND)
 		hmk_flush_mm(mm);
@@ -87,7 +87,7 @@ static int begin(struct hmk_session *s, struct mm_struct *mm)
 	if (err)
 		return err;
 	hmk_scan_choose(mm, p);
-	pass(mm, s, HMK_PASS_CLEAR);
+	pass(mm, s, HMK_PASS_CLEAR, p->params.num_scans);
 	return 0;
 }
 
@@ -134,25 +134,15 @@ static void announce(struct hmk_session *s, u64 seq)
 	wake_up_interruptible(&s->wait);
 }
 
-/*
- * CPU time this thread has used, exact up to its last sleep: the scheduler
- * brings the sum up to date whenever the thread is switched out.
- */
-static u64 runtime(void)
-{
-	return READ_ONCE(current->se.sum_exec_runtime);
-}
-
 static void finish(struct hmk_session *s, u32 scans, u32 flushes)
 {
 	struct hmk_profile *p = &s->prof;
-	u64 used = runtime(), now = ktime_get_ns();
 	struct hmk_interval iv = {
 		.seq = ++p->seq,
 		.start_ns = p->start_ns,
-		.end_ns = now,
-		.profile_ns = used - p->runtime_ns,
-		.budget_ns = hmk_budget_ns(p->params.interval_ns, p->params.budget_bp),
+		.end_ns = ktime_get_ns(),
+		.profile_ns = hmk_charge_end(p),
+		.budget_ns = p->budget_ns,
 		.nr_samples = p->nr_samples,
 		.num_ps = p->num_ps,
 		.num_scans = p->params.num_scans,
@@ -162,14 +152,12 @@ static void finish(struct hmk_session *s, u32 scans, u32 flushes)
 		.scan_cost_ns = p->scan_cost_ns,
 		.flags = p->flags,
 	};
-	u64 visits = (u64)p->nr_samples * (p->params.num_scans + 1);
 
-	if (visits)
+	if (p->visits)
 		p->scan_cost_ns = hmk_budget_track(p->scan_cost_ns,
-						   div64_u64(p->passes_ns, visits));
+						   div64_u64(p->passes_ns, p->visits));
 	p->fixed_ns = hmk_budget_track_fixed(p->fixed_ns, iv.profile_ns > p->passes_ns ?
 					     iv.profile_ns - p->passes_ns : 0);
-	p->runtime_ns = used;
 	hmk_hotness_gather(p->now.at, p->now.nr, p->samples);
 	hmk_hotness_judge(p->now.at, p->now.nr, p->params.alpha_q16);
 	hmk_publish(s, &iv);
@@ -190,6 +178,9 @@ static bool one_interval(struct hmk_session *s)
 	mutex_unlock(&s->lock);
 	p->start_ns = ktime_get_ns();
 	p->passes_ns = 0;
+	p->visits = 0;
+	hmk_charge_woken(p);
+	hmk_charge_begin(p);
 	p->flags = 0;
 	tail = div_u64(p->params.interval_ns, TAIL_PARTS);
 	span = p->params.interval_ns - tail;
@@ -206,9 +197,9 @@ static bool one_interval(struct hmk_session *s)
 			return false;
 		}
 		if (round)
-			scans += pass(s->mm, s, HMK_PASS_COUNT);
+			scans += pass(s->mm, s, HMK_PASS_COUNT, p->params.num_scans - round);
 		else if (begin(s, s->mm))
-			p->nr_samples = 0;	/* no memory: this interval shows nothing */
+			hmk_scan_cut(p, 0);	/* no memory: this interval shows nothing */
 		mmput_async(s->mm);
 	}
 	if (!sleep_until(p->start_ns + p->params.interval_ns - tail / 2))
@@ -227,9 +218,11 @@ int hmk_interval_thread(void *session)
 
 	p->rng = s->params.seed ? s->params.seed : get_random_u64();
 	p->scan_cost_ns = s->params.scan_cost_ns ? s->params.scan_cost_ns : FIRST_SCAN_COST_NS;
-	p->runtime_ns = runtime();
+	hmk_charge_end(p);	/* CPU time of this thread, not of the one before it */
+	p->owed_ns = 0;
 	while (one_interval(s))
 		;
+	hmk_charge_stop(p);
 	/* kthread_stop() waits for a thread that has ended by itself, too. */
 	while (!kthread_should_stop()) {
 		set_current_state(TASK_IDLE);

@@ -8,12 +8,14 @@
 #include <linux/mmap_lock.h>
 #include <linux/page_idle.h>
 #include <linux/sched.h>
+#include <hmk/core/quota.h>
 #include <hmk/core/region.h>
 
 #include "session.h"
 #include "walk.h"
 
-#define CHOICES	4	/* pages tried before a sample is given up */
+#define CHOICES		4	/* pages tried before a sample is given up */
+#define LOOK_EVERY	32u	/* regions or samples between two looks at the clock */
 
 /* splitmix64 (Vigna): all the randomness the choice of samples needs. */
 u64 hmk_random(struct hmk_profile *p)
@@ -34,13 +36,14 @@ static bool vma_covers(struct mm_struct *mm, struct vm_area_struct **vma, u64 ad
 }
 
 /* Let somebody who waits for the mmap lock have it; VMAs may change then. */
-static void breathe(struct mm_struct *mm, struct vm_area_struct **vma)
+static void breathe(struct mm_struct *mm, struct hmk_profile *p, struct vm_area_struct **vma)
 {
 	if (!need_resched() && !mmap_lock_is_contended(mm))
 		return;
 	mmap_read_unlock(mm);
 	cond_resched();
 	mmap_read_lock(mm);
+	hmk_charge_woken(p);
 	*vma = NULL;
 }
 
@@ -85,10 +88,24 @@ static bool watched(const struct hmk_sample *first, const struct hmk_sample *sam
 }
 
 /**
+ * hmk_scan_cut() - watch the first samples only: the others cannot be paid for.
+ * @p:       the chosen samples.
+ * @samples: how many stay.
+ *
+ * The regions of the others are stale, and the first when regions take turns.
+ */
+void hmk_scan_cut(struct hmk_profile *p, u32 samples)
+{
+	p->nr_samples = samples;
+	hmk_quota_cut_short(p->now.at, p->now.nr, samples, &p->quota);
+	p->flags |= HMK_INTERVAL_DEGRADED;
+}
+
+/**
  * hmk_scan_choose() - pick the pages to watch in this interval.
  * @mm: users held by the caller.
  * @p:  each region's quota is how many at most, and then how many were found;
- *      @p->samples holds room for all.
+ *      @p->samples holds room for all. Ends early when the budget does.
  *
  * A region's samples are fresh present pages in every interval, spread evenly
  * (hmk_region_sample()), so that one odd page cannot stand for its region for
@@ -97,10 +114,12 @@ static bool watched(const struct hmk_sample *first, const struct hmk_sample *sam
 void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 {
 	struct vm_area_struct *vma = NULL;
+	const u32 visits = p->params.num_scans + 1;
 	u32 i, k;
 
 	p->nr_samples = 0;
 	mmap_read_lock(mm);
+	hmk_charge_woken(p);
 	for (i = 0; i < p->now.nr; i++) {
 		struct hmk_sample *first = &p->samples[p->nr_samples], *next = first;
 		struct hmk_region *r = &p->now.at[i];
@@ -113,9 +132,13 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 		}
 		r->quota = next - first;
 		p->nr_samples += r->quota;
-		breathe(mm, &vma);
+		breathe(mm, p, &vma);
+		if (!(i % LOOK_EVERY) && !hmk_charge_affords(p, p->nr_samples, visits))
+			break;
 	}
 	mmap_read_unlock(mm);
+	if (i < p->now.nr)
+		hmk_scan_cut(p, p->nr_samples);
 }
 
 static void look(struct hmk_sample *sample, const struct hmk_leaf *leaf, enum hmk_pass pass)
@@ -133,24 +156,33 @@ static void look(struct hmk_sample *sample, const struct hmk_leaf *leaf, enum hm
 
 /**
  * hmk_scan_pass() - visit every sample once.
- * @mm:   users held by the caller.
- * @p:    the chosen samples.
- * @pass: clear only, or count what was accessed since the last pass.
+ * @mm:    users held by the caller.
+ * @p:     the chosen samples.
+ * @pass:  clear only, or count what was accessed since the last pass.
+ * @later: passes to come in this interval.
  *
+ * Ends early, for this and the later passes, when the budget cannot pay for all
+ * samples: those at the end are dropped.
  * The TLB is not flushed here: the caller does it once per round, or not.
  *
  * Return: how many samples were present.
  */
-u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pass)
+u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pass, u32 later)
 {
 	struct vm_area_struct *vma = NULL;
 	struct hmk_leaf leaf;
 	u32 i, seen = 0;
 
 	mmap_read_lock(mm);
+	hmk_charge_woken(p);
 	for (i = 0; i < p->nr_samples; i++) {
 		struct hmk_sample *sample = &p->samples[i];
 
+		if (!(i % LOOK_EVERY)) {
+			breathe(mm, p, &vma);
+			if (!hmk_charge_affords(p, i, later))
+				break;
+		}
 		if (vma_covers(mm, &vma, sample->addr) &&
 		    hmk_leaf_lock(mm, sample->addr, &leaf)) {
 			if (leaf.page) {
@@ -159,9 +191,10 @@ u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pas
 			}
 			hmk_leaf_unlock(&leaf);
 		}
-		if (!(i % 32))
-			breathe(mm, &vma);
 	}
 	mmap_read_unlock(mm);
+	p->visits += i;
+	if (i < p->nr_samples)
+		hmk_scan_cut(p, i);
 	return seen;
 }

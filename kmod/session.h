@@ -42,7 +42,14 @@ struct hmk_profile {
 	u64 seq;
 	u64 rng;
 	u32 flags;		/* HMK_INTERVAL_* of this interval */
-	u64 start_ns, passes_ns, runtime_ns;
+	u64 start_ns;
+	u64 passes_ns, visits;	/* CPU time of the passes, leaves they looked at */
+	u32 weight;		/* counted among the running sessions; 0: not running */
+	u64 budget_ns;		/* this session's share in this interval */
+	u64 charged_ns;		/* CPU time of the thread when the last interval ended */
+	u64 stop_ns;		/* CPU time at which sampling ends */
+	u64 owed_ns;		/* used beyond the last budget */
+	u64 summed_ns, summed_at, looked_ns;	/* hmk_charge_used() */
 };
 
 struct hmk_table;
@@ -108,10 +115,20 @@ int hmk_interval_thread(void *session);
 int hmk_discover(struct mm_struct *mm, struct hmk_profile *p);
 enum hmk_pass { HMK_PASS_CLEAR, HMK_PASS_COUNT };
 void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p);
-u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pass);
+u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pass, u32 later);
+void hmk_scan_cut(struct hmk_profile *p, u32 samples);
 void hmk_census(struct hmk_session *s, struct mm_struct *mm);
 
 u64 hmk_random(struct hmk_profile *p);
+
+/* charge.c: all by the interval thread */
+void hmk_charge_begin(struct hmk_profile *p);
+u64 hmk_charge_end(struct hmk_profile *p);
+void hmk_charge_stop(struct hmk_profile *p);
+void hmk_charge_woken(struct hmk_profile *p);
+u64 hmk_charge_used(struct hmk_profile *p);
+u64 hmk_charge_since(struct hmk_profile *p, u64 begin);
+bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u32 visits);
 
 /* adapt.c */
 int hmk_regions_reserve(struct hmk_region_array *a, u32 want);

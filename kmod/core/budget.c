@@ -48,6 +48,42 @@ __u32 hmk_budget_num_ps(__u64 interval_ns, __u32 budget_bp, __u32 scan_cost_ns,
 }
 
 /**
+ * hmk_budget_share() - what one of several sessions gets of a budget (A-20).
+ * @budget_ns: of one interval, at most ten minutes of CPU time.
+ * @weight:    of this session, at most 10000.
+ * @all:       sum of the weights of all sessions; at least @weight.
+ *
+ * Return: nanoseconds; shares of one budget never exceed it together.
+ */
+__u64 hmk_budget_share(__u64 budget_ns, __u32 weight, __u64 all)
+{
+	return all > weight ? budget_ns * weight / all : budget_ns;
+}
+
+/**
+ * hmk_budget_plan() - Eq. 8.1 as an interval plans it.
+ * @budget_ns:    CPU time it may use.
+ * @aim_percent:  of it that is planned with.
+ * @scan_cost_ns: as tracked.
+ * @num_scans:    readings of a sample; one clearing visit comes before.
+ * @fixed_ns:     other work, as tracked.
+ *
+ * A quarter of the budget is kept for samples whatever the other work costs: that
+ * work without samples would be for nothing.
+ *
+ * Return: number of samples, at least 1.
+ */
+__u32 hmk_budget_plan(__u64 budget_ns, __u32 aim_percent, __u32 scan_cost_ns,
+		      __u32 num_scans, __u64 fixed_ns)
+{
+	__u64 aim = hmk_budget_ns(budget_ns, aim_percent * 100);
+	__u64 fixed = fixed_ns < aim / 4 * 3 ? fixed_ns : aim / 4 * 3;
+	__u32 nr = hmk_budget_num_ps(aim, HMK_BUDGET_BP_ONE, scan_cost_ns, num_scans + 1, fixed);
+
+	return nr ? nr : 1;
+}
+
+/**
  * hmk_budget_track_fixed() - moving average of the work beside the scans (HK-30).
  * @old_ns: average so far; 0: none yet, takes @now_ns.
  * @now_ns: measured in the last interval.

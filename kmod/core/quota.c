@@ -313,3 +313,37 @@ __u64 hmk_quota_take_turns(struct hmk_region *r, __u32 nr, __u32 num_ps,
 	}
 	return num_ps - left;
 }
+
+/**
+ * hmk_quota_cut_short() - only the first samples could be paid for.
+ * @r:       regions; those not stale have their quota of the samples, in order.
+ * @nr:      number of them.
+ * @samples: how many are left.
+ * @state:   of this session: the next turn begins with the first region cut.
+ *
+ * A region that keeps none of its samples is HMK_REGION_STALE.
+ */
+void hmk_quota_cut_short(struct hmk_region *r, __u32 nr, __u64 samples,
+			 struct hmk_quota_state *state)
+{
+	__u64 left = samples;
+	int first = 1;
+	__u32 i;
+
+	for (i = 0; i < nr; i++) {
+		if (hmk_region_is(&r[i], HMK_REGION_STALE))
+			continue;
+		if (r[i].quota <= left) {
+			left -= r[i].quota;
+			continue;
+		}
+		if (first)
+			state->turn_at = r[i].start;
+		first = 0;
+		if (left)
+			r[i].quota = (__u16)left;
+		else
+			hmk_region_set(&r[i], HMK_REGION_STALE);
+		left = 0;
+	}
+}

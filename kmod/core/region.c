@@ -460,7 +460,8 @@ static int may_merge(const struct hmk_region *a, const struct hmk_region *b,
 	       a->node == b->node &&
 	       !hmk_region_is(a, never) && !hmk_region_is(b, never | HMK_REGION_VMA_START) &&
 	       apart(a->hi_q16, b->hi_q16) < rule->tau1_q16 &&
-	       apart(a->whi_q16, b->whi_q16) < rule->tau1_q16 && b->end - a->start <= rule->max_bytes;
+	       apart(a->whi_q16, b->whi_q16) < rule->tau1_q16 &&
+	       b->end - a->start <= rule->max_bytes;
 }
 
 static void absorb(struct hmk_region *a, const struct hmk_region *b,

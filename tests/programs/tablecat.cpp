@@ -16,7 +16,7 @@ using namespace hmk::test;
 
 constexpr const char* kUsage =
     "usage: hmk-tablecat --pid PID [--interval 1s] [--intervals N] [--scans N] [--budget-bp N]\n"
-    "                    [--seed N] [--max-region SIZE] [--no-flush] [--brief]\n"
+    "                    [--seed N] [--max-region SIZE] [--weight N] [--no-flush] [--brief]\n"
     "One JSON line per interval, with its records unless --brief; ends after N intervals or when "
     "the\n"
     "process has gone. Exit code 0, 2 (usage), 3 (no module, no such process, a broken table).";
@@ -46,6 +46,7 @@ Plan read_plan(int argc, char** argv) {
   if (const auto n = options.number("--seed", 0)) give(HMK_PARAM_SEED, plan.params.seed, n);
   if (const auto n = options.bytes("--max-region", 0))
     give(HMK_PARAM_MAX_REGION, plan.params.max_region, n);
+  if (const auto n = options.number("--weight", 0)) give(HMK_PARAM_WEIGHT, plan.params.weight, n);
   if (options.flag("--no-flush")) give(HMK_PARAM_FLUSH, plan.params.flush, HMK_FLUSH_NONE);
   plan.is_brief = options.flag("--brief");
   options.finish();

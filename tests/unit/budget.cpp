@@ -42,6 +42,23 @@ TEST(BudgetSamples, SaturateInsteadOfOverflowing) {
   EXPECT_EQ(hmk_budget_num_ps(kMax64, kMax32, kMax32, kMax32, 0), 1u);
 }
 
+TEST(BudgetPlan, UsesItsAimAndClearsEachSampleOnce) {
+  // 75 % of 40 ms, less 10 ms, for 4 visits of 500 ns.
+  EXPECT_EQ(hmk_budget_plan(40000000, 75, 500, 3, 10000000), 10000u);
+}
+
+TEST(BudgetPlan, KeepsAQuarterForSamples) {
+  EXPECT_EQ(hmk_budget_plan(40000000, 75, 500, 3, kMax64), 3750u);
+  EXPECT_EQ(hmk_budget_plan(0, 75, 500, 3, 0), 1u);
+}
+
+TEST(BudgetShare, IsByWeightAndNeverMoreThanAllTogether) {
+  EXPECT_EQ(hmk_budget_share(1000, 100, 100), 1000u);
+  EXPECT_EQ(hmk_budget_share(1000, 100, 400), 250u);
+  EXPECT_EQ(hmk_budget_share(1000, 1, 3), 333u);
+  EXPECT_EQ(hmk_budget_share(600 * kSecond, 10000, 20000), 300 * kSecond);
+}
+
 TEST(BudgetTime, IsExactUpToTheLargestInterval) {
   EXPECT_EQ(hmk_budget_ns(10 * kSecond, 500), kSecond / 2);
   EXPECT_EQ(hmk_budget_ns(600 * kSecond, 5000), 300 * kSecond);

@@ -127,4 +127,25 @@ TEST(HotnessJudge, OfNothingDoesNothing) {
   hmk_hotness_judge(nullptr, 0, kHalf);
 }
 
+TEST(HotnessGather, FoldsEachRegionsSamplesAndSkipsStaleOnes) {
+  hmk_region r[3]{};
+  r[0].quota = 2;
+  r[1].quota = 5;
+  r[1].flags = HMK_REGION_STALE;
+  r[1].accesses = 7;
+  r[2].quota = 1;
+  hmk_sample s[3]{};
+  s[0].count = 3;
+  s[0].dirty = 1;
+  s[1].count = 1;
+  s[2].count = 2;
+  hmk_hotness_gather(r, 3, s);
+  EXPECT_EQ(r[0].accesses, 4u);
+  EXPECT_EQ(r[0].writes, 1);
+  EXPECT_EQ(r[0].count_min, 1);
+  EXPECT_EQ(r[0].count_max, 3);
+  EXPECT_EQ(r[1].accesses, 7u);
+  EXPECT_EQ(r[2].accesses, 2u);
+}
+
 }  // namespace

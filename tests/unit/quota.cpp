@@ -196,6 +196,39 @@ TEST_F(Quota, SendsNoScoutWhenRegionsNeedAllSamples) {
   EXPECT_EQ(result_.scouts, 1u);
 }
 
+TEST(QuotaTurns, WatchAsManyRegionsAsCanBeFromWhereTheLastTurnEnded) {
+  Regions regions;
+  for (std::uint64_t i = 0; i < 5; i++) regions.push_back(region_of(i, i + 1));
+  hmk_quota_state state{};
+  std::string watched;
+  for (int turn = 0; turn < 3; turn++) {
+    EXPECT_EQ(hmk_quota_take_turns(regions.data(), 5, 2, &state), 2u);
+    for (const hmk_region& r : regions) watched += hmk_region_is(&r, HMK_REGION_STALE) ? '.' : 'x';
+    watched += ' ';
+  }
+  EXPECT_EQ(watched, "xx... ..xx. x...x ");
+  EXPECT_EQ(hmk_quota_take_turns(regions.data(), 5, 5, &state), 5u);
+  for (const hmk_region& r : regions) EXPECT_FALSE(hmk_region_is(&r, HMK_REGION_STALE));
+}
+
+TEST(QuotaTurns, GoOnWithTheFirstRegionThatCouldNotBePaidFor) {
+  Regions regions;
+  for (std::uint64_t i = 0; i < 4; i++) {
+    regions.push_back(region_of(8 * i, 8 * i + 8));
+    regions.back().quota = 3;
+  }
+  regions[0].flags |= HMK_REGION_STALE;
+  hmk_quota_state state{};
+  hmk_quota_cut_short(regions.data(), 4, 4, &state);
+  EXPECT_EQ(regions[1].quota, 3);
+  EXPECT_EQ(regions[2].quota, 1) << "what is left of its samples";
+  EXPECT_FALSE(hmk_region_is(&regions[2], HMK_REGION_STALE));
+  EXPECT_TRUE(hmk_region_is(&regions[3], HMK_REGION_STALE));
+  EXPECT_EQ(state.turn_at, regions[2].start);
+  hmk_quota_cut_short(regions.data(), 4, 0, &state);
+  for (const hmk_region& r : regions) EXPECT_TRUE(hmk_region_is(&r, HMK_REGION_STALE));
+}
+
 TEST_F(Quota, OfNoRegionsIsNothing) {
   Regions r;
   assign(r, 100, 5);

@@ -68,16 +68,14 @@ class HmKeeper final : public Profiler {
       r.resident_pages = static_cast<__u32>(hmk_region_pages(&r));  // all of it is present
   }
 
-  /// Eq. 8.1 with the fixed work charged, as the module does it.
   __u32 plan_samples() {
     const auto interval_ns = static_cast<__u64>(means_.interval_s * 1e9);
-    const auto bp = static_cast<__u32>(means_.budget_percent * means_.aim_percent + 0.5);
-    const __u64 fixed = std::min(fixed_ns(), hmk_budget_ns(interval_ns, bp) / 4 * 3);
+    const auto bp = static_cast<__u32>(means_.budget_percent * 100 + 0.5);
     if (has(HMK_SWITCH_NO_BUDGET)) return num_ps_ = std::max(nr(), 1u) * HMK_CORE_MAX_QUOTA;
     num_ps_ = means_.num_ps ? means_.num_ps
-                            : hmk_budget_num_ps(interval_ns, bp,
-                                                static_cast<__u32>(means_.scan_cost_ns + 0.5),
-                                                means_.num_scans + 1, fixed);
+                            : hmk_budget_plan(hmk_budget_ns(interval_ns, bp), means_.aim_percent,
+                                              static_cast<__u32>(means_.scan_cost_ns + 0.5),
+                                              means_.num_scans, fixed_ns());
     return num_ps_;
   }
 

@@ -4,6 +4,8 @@
 // says what it takes for hot. All get the same CPU time and the same scan cost.
 #pragma once
 
+#include <hmk/core/budget.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,7 +25,7 @@ struct Means {
   double region_cost_ns = 40;  // HM-Keeper's work per region and interval beside the visits
   unsigned num_scans = 3;
   unsigned leaf_shift = 12;
-  unsigned aim_percent = 75;         // share of its budget HM-Keeper plans with
+  unsigned aim_percent = HMK_BUDGET_AIM_PERCENT;  // share of its budget HM-Keeper plans with
   std::uint32_t num_ps = 0;          // HM-Keeper: forced number of samples; 0: from the budget
   std::uint32_t switches = 0;        // HM-Keeper: HMK_SWITCH_* (HK-68)
   unsigned damon_samples = 3;        // DAMON: sampling intervals per aggregation interval

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The budget as a promise: what the thread has used of an interval's CPU time,
+ * whether it can go on, and its share when several sessions run (HK-25, A-4, A-20).
+ */
+#include <linux/atomic.h>
+#include <linux/sched.h>
+#include <linux/timekeeping.h>
+#include <hmk/core/budget.h>
+
+#include "session.h"
+
+#define RESERVE_PARTS	16u	/* of the budget: between two looks, and the flushes */
+#define LEAST_PARTS	4u	/* of the planned samples: watched whatever the clock says */
+
+static atomic64_t hmk_weights;	/* of all sessions whose clock runs */
+
+/**
+ * hmk_charge_woken() - the thread runs again after it may have slept.
+ * @p: its profile.
+ */
+void hmk_charge_woken(struct hmk_profile *p)
+{
+	p->looked_ns = ktime_get_ns();
+}
+
+/*
+ * CPU time of this thread. The scheduler brings its sum up to date at ticks and
+ * switches; what came after is at most the time since our last look before that.
+ */
+u64 hmk_charge_used(struct hmk_profile *p)
+{
+	u64 sum = READ_ONCE(current->se.sum_exec_runtime), now = ktime_get_ns();
+
+	if (sum != p->summed_ns) {
+		p->summed_ns = sum;
+		p->summed_at = p->looked_ns;
+	}
+	p->looked_ns = now;
+	return sum + now - p->summed_at;
+}
+
+/**
+ * hmk_charge_since() - CPU time used since an earlier look.
+ * @p:     the profile.
+ * @begin: what hmk_charge_used() said then; it may have said too much.
+ *
+ * Return: nanoseconds, 0 rather than less.
+ */
+u64 hmk_charge_since(struct hmk_profile *p, u64 begin)
+{
+	u64 used = hmk_charge_used(p);
+
+	return used > begin ? used - begin : 0;
+}
+
+/**
+ * hmk_charge_begin() - an interval begins: what it may use.
+ * @p: its parameters are those of the interval.
+ *
+ * What the last one used beyond its budget is paid back, with at most half of this.
+ * Judging and publishing the last one is part of this interval.
+ */
+void hmk_charge_begin(struct hmk_profile *p)
+{
+	const struct hmk_params *params = &p->params;
+	u64 all = atomic64_add_return((s64)params->weight - p->weight, &hmk_weights);
+
+	p->weight = params->weight;
+	p->budget_ns = hmk_budget_share(hmk_budget_ns(params->interval_ns, params->budget_bp),
+					p->weight, all);
+	p->stop_ns = p->charged_ns + p->budget_ns - p->budget_ns / RESERVE_PARTS -
+		     min(p->owed_ns, p->budget_ns / 2);
+	if (params->switches & HMK_SWITCH_NO_BUDGET)
+		p->stop_ns = U64_MAX;
+}
+
+/**
+ * hmk_charge_end() - an interval has ended; call it right after a sleep.
+ * @p: the profile.
+ *
+ * Return: CPU time that was used since the last call, exact.
+ */
+u64 hmk_charge_end(struct hmk_profile *p)
+{
+	u64 sum = READ_ONCE(current->se.sum_exec_runtime), used = sum - p->charged_ns;
+
+	p->charged_ns = sum;
+	p->owed_ns = used > p->budget_ns ? used - p->budget_ns : 0;
+	return used;
+}
+
+/**
+ * hmk_charge_affords() - can the interval still pay for so many samples?
+ * @p:       the profile.
+ * @samples: number of them.
+ * @visits:  of each, yet to come.
+ *
+ * A quarter of what was planned it can always: on a virtual machine whose time is
+ * stolen nothing would be watched at all.
+ *
+ * Return: true when it can.
+ */
+bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u32 visits)
+{
+	return samples < p->num_ps / LEAST_PARTS ||
+	       hmk_charge_used(p) + (u64)samples * visits * p->scan_cost_ns < p->stop_ns;
+}
+
+/**
+ * hmk_charge_stop() - the clock stops: its share goes to the others.
+ * @p: the profile.
+ */
+void hmk_charge_stop(struct hmk_profile *p)
+{
+	atomic64_sub(p->weight, &hmk_weights);
+	p->weight = 0;
+}
