@@ -11,6 +11,7 @@
 #include <hmk/core/region.h>
 
 #include "session.h"
+#include "trace.h"
 
 /**
  * hmk_regions_reserve() - make room in an array, keeping what it holds.
@@ -124,6 +125,22 @@ static void split(struct hmk_profile *p, const struct hmk_tau_rule *tau)
 				       p->next.cap, &rule, &res);
 	swap(p->now, p->next);
 	p->splits = res.splits;
+	if (trace_hmk_split_enabled()) {
+		u32 i;
+
+		for (i = 0; i < p->now.nr; i++)
+			if (p->now.at[i].flags & HMK_REGION_JUST_SPLIT)
+				trace_hmk_split(&p->now.at[i]);
+	}
+}
+
+static void trace_merges(const struct hmk_profile *p, u32 generation)
+{
+	u32 i;
+
+	for (i = 0; trace_hmk_merge_enabled() && i < p->now.nr; i++)
+		if (p->now.at[i].generation == generation)
+			trace_hmk_merge(&p->now.at[i]);
 }
 
 /**
@@ -148,6 +165,7 @@ void hmk_adapt(struct hmk_profile *p)
 		split(p, &tau);
 		p->now.nr = hmk_regions_merge(p->now.at, p->now.nr, &rule, &merged);
 		p->merges = merged.merges;
+		trace_merges(p, rule.generation);
 	}
 	assign(p, merged.freed_quota);
 	p->tau1_q16 = hmk_budget_next_tau1(p->tau1_q16, &tau, p->now.at, p->now.nr, p->num_ps);

@@ -11,6 +11,7 @@
 
 #include "compat/flush.h"
 #include "session.h"
+#include "trace.h"
 
 #define TAIL_PARTS	16u	/* the last round ends 1/16 before the interval (HK-11) */
 #define SLACK_NS	(50 * NSEC_PER_USEC)
@@ -162,6 +163,7 @@ static void finish(struct hmk_session *s, u32 scans, u32 flushes)
 	hmk_hotness_judge(p->now.at, p->now.nr, p->params.alpha_q16);
 	hmk_publish(s, &iv);
 	announce(s, iv.seq);
+	trace_hmk_interval(&iv, p->now.nr);
 	hmk_adapt(p);
 	account(s, &iv, scans, flushes);
 }

@@ -8,6 +8,7 @@
 #include "copy.h"
 #include "move.h"
 #include "session.h"
+#include "trace.h"
 
 struct hmk_ticket {
 	struct list_head list;		/* of its session, oldest first */
@@ -111,6 +112,7 @@ void hmk_ticket_work(struct work_struct *work)
 			if (!t->results[i].chunks)
 				t->results[i].error = err;
 		}
+		trace_hmk_ticket(&t->move, err);
 		spin_lock(&s->event_lock);
 		t->done = true;
 		t->done_ns = ktime_get_ns();

@@ -106,6 +106,22 @@ def resident_bytes(pid: int, text: Optional[str] = None) -> Dict[int, int]:
     return total
 
 
+TRACING = Path("/sys/kernel/tracing")
+
+
+def trace_module() -> None:
+    """Record the module's events from now on."""
+    if not (TRACING / "events").exists():
+        run("mount", "-t", "tracefs", "tracefs", TRACING)
+    (TRACING / "events/hmk/enable").write_text("1", encoding="ascii")
+
+
+def traced(event: str) -> List[str]:
+    """Lines of one of the module's events."""
+    text = (TRACING / "trace").read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if f" {event}: " in line]
+
+
 def mark(number: int) -> None:
     """Execute a mark of the counting plugin: 0 resets, others append a line (needs # count: yes)."""
     run("hmk-mark", number)
