@@ -7,6 +7,7 @@
  * dearer, and would hide the ones of KVM that forbid pre-copy.
  */
 #include <linux/kthread.h>
+#include <linux/mmu_notifier.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
@@ -57,7 +58,8 @@ void hmk_session_destroy(struct hmk_session *s)
  * @s: attached session.
  *
  * Return: 0, -ENOTCONN before ATTACH, -EBUSY when it runs, -ESRCH when the
- * target has gone, or what creating a thread returned.
+ * target has gone, -EOPNOTSUPP when a secondary MMU uses its memory, or what
+ * creating a thread returned.
  */
 int hmk_session_start(struct hmk_session *s)
 {
@@ -74,6 +76,8 @@ int hmk_session_start(struct hmk_session *s)
 		err = -EBUSY;
 	} else if (!atomic_read(&s->mm->mm_users)) {
 		err = -ESRCH;
+	} else if (mm_has_notifiers(s->mm)) {
+		err = -EOPNOTSUPP;	/* KVM: what its guest touches would look cold */
 	} else {
 		thread = kthread_create(hmk_interval_thread, s, "hmk/%d", pid_nr(s->pid));
 		if (IS_ERR(thread)) {

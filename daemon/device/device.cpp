@@ -8,9 +8,9 @@ namespace hmk {
 namespace {
 
 constexpr std::array<std::string_view, HMK_FEAT_NR> kNames{
-    "scan",     "flush-range", "lru-drain",    "move-own",     "move-batch",
-    "move-vma", "move-shmem",  "move-tables",  "ptrace-check", "pidfd",
-    "young",    "cpuset",      "test-switches"};
+    "scan",     "flush-range", "lru-drain",     "move-own",     "move-batch",
+    "move-vma", "move-shmem",  "move-tables",   "ptrace-check", "pidfd",
+    "young",    "cpuset",      "test-switches", "split-huge"};
 
 bool has(const hmk_info& info, unsigned feature) {
   return (info.features >> feature & 1) != 0;

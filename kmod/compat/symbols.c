@@ -99,6 +99,7 @@ static void derive_features(void)
 	feature(HMK_FEAT_YOUNG, IS_ENABLED(CONFIG_PAGE_IDLE_FLAG), HMK_WHY_CONFIG);
 	feature(HMK_FEAT_CPUSET, true, 0);
 	feature(HMK_FEAT_TEST_SWITCHES, IS_ENABLED(HMK_TEST_SWITCHES), HMK_WHY_BUILD);
+	feature(HMK_FEAT_SPLIT_HUGE, false, HMK_WHY_NOT_YET);	/* kmod/README.md says why */
 }
 
 void hmk_symbols_resolve(bool allow)

@@ -44,7 +44,9 @@
  *   ENOTCONN    the call needs ATTACH first
  *   ENOMEM      no kernel memory; everything undone
  *   EINTR       a fatal signal arrived; ranges done so far are reported
- *   EOPNOTSUPP  this kernel cannot do it: see HMK_IOC_GET_INFO
+ *   EOPNOTSUPP  this kernel cannot do it: see HMK_IOC_GET_INFO; START of a target
+ *               whose memory a virtual machine or device uses behind its page
+ *               table (an mmu notifier): those accesses would look cold
  *   ENOTTY      unknown command
  */
 #ifndef _UAPI_LINUX_HMK_H
@@ -79,6 +81,7 @@ enum {
 	HMK_FEAT_YOUNG,			/* the kernel's own aging keeps what we clear */
 	HMK_FEAT_CPUSET,		/* target nodes are checked against the cpuset */
 	HMK_FEAT_TEST_SWITCHES,		/* built with switches that break it, for tests */
+	HMK_FEAT_SPLIT_HUGE,		/* huge pages whose halves differ are split */
 	HMK_FEAT_NR
 };
 
@@ -203,7 +206,7 @@ struct hmk_table_header {
 	__u64 seq;			/* last published interval; 0 none */
 };
 
-#define HMK_INTERVAL_DEGRADED	(1u << 0)	/* more regions than samples */
+#define HMK_INTERVAL_DEGRADED	(1u << 0)	/* not all regions could be paid for */
 #define HMK_INTERVAL_TRUNCATED	(1u << 1)	/* more regions than records */
 #define HMK_INTERVAL_LATE	(1u << 2)	/* rounds were cut to end in time (HK-11) */
 
@@ -211,7 +214,7 @@ struct hmk_interval {
 	__u64 seq;
 	__u64 start_ns, end_ns;
 	__u64 profile_ns;	/* CPU time this session's thread used in it */
-	__u64 budget_ns;	/* what it was allowed to use */
+	__u64 budget_ns;	/* what it was allowed to use: its share by weight */
 	__u32 nr_regions;	/* records that follow */
 	__u32 nr_samples;
 	__u32 num_ps;		/* sample budget of Eq. 8.1 */
