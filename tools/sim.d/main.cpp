@@ -36,6 +36,12 @@ void print(const nlohmann::ordered_json& list) {
   }
 }
 
+/// "1%" is 1.
+std::string without_percent(std::string text) {
+  if (text.ends_with('%')) text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -62,7 +68,8 @@ int main(int argc, char** argv) {
   app.add_option("--switch", switches, "ablations of HM-Keeper")
       ->delimiter(',')
       ->transform(CLI::CheckedTransformer(kSwitches));
-  app.add_option("--budget", means.budget_percent, "CPU time of profiling, in percent")
+  app.add_option("--budget", means.budget_percent, "CPU time of profiling, in percent: 1 or 1%")
+      ->transform(without_percent)
       ->check(CLI::Range(0.01, 50.0))
       ->capture_default_str();
   app.add_option("--seed", means.seed, "same seed, same result")->capture_default_str();
