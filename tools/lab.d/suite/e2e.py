@@ -31,6 +31,7 @@ from typing import Dict, List, Optional, Tuple
 from lab import LabError, load_machine, run_once
 from lab.emulator import BOOT_BY_SPINNING
 from lab.kernels import DEBUG, GATES
+from lab.machine import Machine
 from lab.module import build_module
 from lab.outcome import FAIL, LOST, PASS, SKIP, Outcome
 from lab.plugin import DEFAULT_LLC
@@ -86,8 +87,7 @@ class EndToEnd:
     def _run_in_guest(self) -> Outcome:
         shutil.rmtree(self.results, ignore_errors=True)
         self.results.mkdir(parents=True)
-        own = self.folder / "machine.yaml"
-        machine = load_machine(own if own.exists() else self.root / "configs/lab/four-tier.yaml")
+        machine = _machine(self.root, self.folder)
         interpreter = "/usr/bin/python3" if self.script.suffix == ".py" else "/bin/sh"
         outcome = run_once(
             machine, self.kernel, [interpreter, *(["-B"] if self.script.suffix == ".py" else []), str(self.script)],
@@ -123,7 +123,7 @@ def collect(root: Path, kernels: Optional[Tuple[str, ...]] = None) -> List[EndTo
         for kernel in kernels or GATES:
             if kernel in ("newest", DEBUG) or kernel in needs.get("kernels", " ".join(GATES)).split():
                 found += [EndToEnd(root, folder, scripts[0], kernel, needs, clock, qemu) for clock, qemu in _variants(needs)
-                          if clock == "host" or kernel not in BOOT_BY_SPINNING]
+                          if clock == "host" or kernel not in BOOT_BY_SPINNING or _machine(root, folder).cpus == 1]
     return found
 
 
@@ -131,6 +131,12 @@ def _variants(needs: Dict[str, str]) -> List[Tuple[str, str]]:
     """Clock and QEMU of each run."""
     by_clock = [(clock, "system") for clock in needs.get("clock", "host").split()]
     return by_clock + [("host", qemu) for qemu in needs.get("qemu", "").split() if qemu != "system"]
+
+
+def _machine(root: Path, folder: Path) -> Machine:
+    """The test's own machine, or that of all."""
+    own = folder / "machine.yaml"
+    return load_machine(own if own.exists() else root / "configs/lab/four-tier.yaml")
 
 
 def header(text: str, place: str = "test") -> Dict[str, str]:
