@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <sstream>
 
 #include "config/keys.hpp"
 #include "params.hpp"
@@ -31,7 +32,7 @@ App::App(boost::asio::io_context& loop, Config config, Options options)
       options_(std::move(options)),
       machine_(read_machine(options_.root)),
       service_(loop),
-      signals_(loop, SIGINT, SIGTERM),
+      signals_(loop, SIGINT, SIGTERM, SIGHUP),
       server_(loop, [this](const Request& request) { return run_verb(*this, request); }) {}
 
 App::~App() = default;
@@ -45,16 +46,32 @@ Result<void> App::start() {
   }
   if (const Result<void> open = server_.listen(config_.socket, config_.socket_group); !open)
     return open;
-  signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
-    if (ec) return;
-    spdlog::info("stopping signal={}", signal);
-    stop();
-  });
+  server_.serve_pages([this](const std::string& path) { return run_page(*this, path); });
+  if (!config_.metrics.empty())
+    if (const Result<void> open = server_.listen_loopback(config_.metrics); !open) return open;
+  wait_for_signal();
   spdlog::info("ready mode={} interval={} socket={} targets={}", to_string(config_.mode),
                format_duration(config_.interval), config_.socket, managed_.size());
   service_.ready();
   report_status();
   return {};
+}
+
+void App::wait_for_signal() {
+  signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
+    if (ec) return;
+    if (signal == SIGHUP) {
+      wait_for_signal();
+      if (const auto changes = reload(); !changes) {
+        std::istringstream lines(changes.error().line());
+        for (std::string line; std::getline(lines, line);)
+          spdlog::error("not reloaded reason=\"{}\"", line);
+      }
+      return;
+    }
+    spdlog::info("stopping signal={}", signal);
+    stop();
+  });
 }
 
 void App::stop() {
@@ -76,6 +93,8 @@ Result<void> App::attach(std::int32_t pid) {
   if (!session) return session.error();
 
   auto target = std::make_unique<Target>(pid, *std::move(process), *std::move(session));
+  if (is_paused_)
+    if (const Result<void> stopped = target->device().run(false); !stopped) return stopped.error();
   target->look_around(around());
   spdlog::info("attached pid={} comm={} mode={} features=\"{}\"", pid, target->process().comm,
                to_string(target->mode(config_)), feature_names(target->info()));
@@ -175,15 +194,57 @@ Result<App::Change> App::set(const std::string& name, const std::string& value) 
   Config now = config_;
   if (const Result<void> done = key->set(now, value); !done)
     return Error{name + ": " + done.error().what, done.error().remedy};
-  if (const Result<void> told = tell_module(now); !told) return told.error();
-
-  const Change change{key->get(config_), key->get(now)};
-  config_ = std::move(now);
-  if (name == "log_level") spdlog::set_level(spdlog::level::from_str(config_.log_level));
-  for (Target* const target : targets()) target->config_changed(config_);
+  Change change{name, key->get(config_), key->get(now)};
+  if (const Result<void> taken = take_over(std::move(now)); !taken) return taken.error();
   spdlog::info("set key={} value={} was={}", name, change.new_value, change.old_value);
-  report_status();
   return change;
+}
+
+/// The module first: what it refuses is not kept.
+Result<void> App::take_over(Config now) {
+  if (Result<void> told = tell_module(now); !told) return told;
+  config_ = std::move(now);
+  spdlog::set_level(spdlog::level::from_str(config_.log_level));
+  for (Target* const target : targets()) target->config_changed(config_);
+  report_status();
+  return {};
+}
+
+Result<std::vector<App::Change>> App::reload() {
+  ConfigOrProblems read = options_.read_config();
+  if (!read.problems.empty()) {
+    std::string lines;
+    for (const std::string& problem : read.problems) lines += problem + "\n";
+    return Error{lines + "nothing has changed", "correct the file and reload again"};
+  }
+  std::vector<Change> changes;
+  for (const Key& key : keys()) {
+    Change change{std::string(key.name), key.get(config_), key.get(read.config), !key.is_live};
+    if (change.old_value == change.new_value) continue;
+    // What is read at start only stays as it is; its text has been taken before.
+    if (change.at_restart) (void)key.set(read.config, change.old_value);
+    changes.push_back(std::move(change));
+  }
+  if (Result<void> taken = take_over(std::move(read.config)); !taken) return taken.error();
+  for (const Change& change : changes)
+    spdlog::info("reloaded key={} value={} was={} takes_effect={}", change.key, change.new_value,
+                 change.old_value, change.at_restart ? "at-restart" : "now");
+  return changes;
+}
+
+Result<void> App::pause(bool is_paused) {
+  if (is_paused == is_paused_) return {};
+  for (Target* const target : targets()) {
+    // A process that ends at this moment takes its clock with it.
+    if (const Result<void> done = target->device().run(!is_paused); !done)
+      spdlog::warn("clock not {} pid={} reason=\"{}\"", is_paused ? "stopped" : "started",
+                   target->pid(), done.error().line());
+    if (is_paused) target->abandon_moves();
+  }
+  is_paused_ = is_paused;
+  spdlog::info(is_paused ? "paused" : "resumed");
+  report_status();
+  return {};
 }
 
 const Machine& App::machine_now() {
@@ -203,7 +264,8 @@ std::vector<Target*> App::targets() {
 }
 
 void App::report_status() {
-  std::string text = to_string(config_.mode) + ", " + std::to_string(managed_.size()) +
+  std::string text = (is_paused_ ? "paused" : to_string(config_.mode)) + ", " +
+                     std::to_string(managed_.size()) +
                      (managed_.size() == 1 ? " process" : " processes");
   for (const auto& [pid, managed] : managed_) {
     if (!managed->target->last()) continue;

@@ -12,11 +12,13 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "config/config.hpp"
+#include "config/read.hpp"
 #include "control/server.hpp"
 #include "device/device.hpp"
 #include "service.hpp"
@@ -27,10 +29,11 @@ namespace hmk {
 class App {
  public:
   struct Options {
-    Attach attach;                       ///< how a process is attached
-    std::filesystem::path root = "/";    ///< of /proc and /sys
-    hmk_info module_info = {};           ///< for `version`
-    bool ends_with_last_target = false;  ///< --pid: one process, then done
+    Attach attach;                                       ///< how a process is attached
+    std::filesystem::path root = "/";                    ///< of /proc and /sys
+    hmk_info module_info = {};                           ///< for `version`
+    bool ends_with_last_target = false;                  ///< --pid: one process, then done
+    std::function<ConfigOrProblems()> read_config = {};  ///< anew, for a reload
   };
 
   App(boost::asio::io_context& loop, Config config, Options options);
@@ -47,12 +50,19 @@ class App {
   Result<void> attach(std::int32_t pid);
   Result<void> detach(std::int32_t pid);
   struct Change {
-    std::string old_value, new_value;
+    std::string key, old_value, new_value;
+    bool at_restart = false;  ///< read at start only: not taken over
   };
   Result<Change> set(const std::string& key, const std::string& value);
+  /// Read the config file anew and take it over as a whole. With an error in it, or
+  /// refused by the module, nothing changes; `what` has a line per problem.
+  Result<std::vector<Change>> reload();
+  /// Stop profiling and moving until resumed; what was learnt is kept.
+  Result<void> pause(bool is_paused);
 
   // What they show.
   const Config& config() const { return config_; }
+  bool is_paused() const { return is_paused_; }
   const Options& options() const { return options_; }
   const Machine& machine() const { return machine_; }
   const Machine& machine_now();  ///< with fresh free memory
@@ -68,12 +78,15 @@ class App {
   void on_gone(std::int32_t pid);
   void forget(std::int32_t pid);
   Result<void> tell_module(const Config& now);
+  Result<void> take_over(Config now);
+  void wait_for_signal();
   void report_status();
 
   boost::asio::io_context& loop_;
   Config config_;
   Options options_;
   Machine machine_;
+  bool is_paused_ = false;
   Service service_;
   boost::asio::signal_set signals_;
   Server server_;

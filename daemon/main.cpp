@@ -6,7 +6,6 @@
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
-#include <optional>
 #include <string>
 
 #include "app.hpp"
@@ -36,25 +35,23 @@ int fail(const std::string& line) {
   return kFailed;
 }
 
-/// Without --config a missing default file means the defaults.
-std::optional<hmk::Config> load_config(const Flags& flags) {
-  std::string path = flags.config;
-  if (path.empty()) {
-    path = kDefaultConfig;
-    if (!std::filesystem::exists(path)) return hmk::Config{};
-  }
-  hmk::ConfigOrProblems got = hmk::read_config_file(path);
-  if (got.problems.empty()) return got.config;
-  for (const std::string& problem : got.problems)
-    std::fprintf(stderr, "hmkd: %s\n", problem.c_str());
-  return std::nullopt;
-}
-
 void apply(const Flags& flags, hmk::Config& config) {
   if (flags.track_only) config.mode = hmk::Mode::track_only;
   if (!flags.socket.empty()) config.socket = flags.socket;
   if (!flags.log_level.empty()) config.log_level = flags.log_level;
   if (flags.pid != 0) config.attach = {flags.pid};
+}
+
+/// The file, and the flags over it. Without --config a missing default file means
+/// the defaults.
+hmk::ConfigOrProblems load_config(const Flags& flags) {
+  hmk::ConfigOrProblems got;
+  if (!flags.config.empty())
+    got = hmk::read_config_file(flags.config);
+  else if (std::filesystem::exists(kDefaultConfig))
+    got = hmk::read_config_file(kDefaultConfig);
+  apply(flags, got.config);
+  return got;
 }
 
 int misused(const CLI::App& cli, const CLI::ParseError& error) {
@@ -88,7 +85,8 @@ int serve(const Flags& flags, hmk::Config config) {
                     },
                 .root = "/",
                 .module_info = *info,
-                .ends_with_last_target = flags.pid != 0});
+                .ends_with_last_target = flags.pid != 0,
+                .read_config = [&] { return load_config(flags); }});
   if (const auto started = app.start(); !started) return fail(started.error().line());
   loop.run();
   return kOk;
@@ -118,14 +116,14 @@ int run(int argc, char** argv) {
     return misused(cli, e);
   }
 
-  std::optional<hmk::Config> config = load_config(flags);
-  if (!config) return kFailed;
+  hmk::ConfigOrProblems got = load_config(flags);
+  for (const std::string& problem : got.problems) fail(problem);
+  if (!got.problems.empty()) return kFailed;
   if (flags.check_config) {
     std::printf("config ok\n");
     return kOk;
   }
-  apply(flags, *config);
-  return serve(flags, *std::move(config));
+  return serve(flags, std::move(got.config));
 }
 
 }  // namespace

@@ -7,7 +7,8 @@ hmk_params to_params(const Config& config) {
   hmk_params params{};
   params.mask = HMK_PARAM_INTERVAL | HMK_PARAM_BUDGET | HMK_PARAM_NUM_SCANS | HMK_PARAM_ALPHA |
                 HMK_PARAM_TAU1 | HMK_PARAM_TAU2 | HMK_PARAM_TOP_K | HMK_PARAM_SCOUTS |
-                HMK_PARAM_INIT_SCAN | HMK_PARAM_MAX_REGION;
+                HMK_PARAM_INIT_SCAN | HMK_PARAM_MAX_REGION | HMK_PARAM_TAU_STEP | HMK_PARAM_FLUSH |
+                HMK_PARAM_SEED | HMK_PARAM_SWITCHES | HMK_PARAM_WEIGHT;
   params.interval_ns = static_cast<__u64>(config.interval.count());
   params.budget_bp = config.overhead_bp;
   params.num_scans = config.num_scans;
@@ -18,7 +19,17 @@ hmk_params to_params(const Config& config) {
   params.scout_bp = config.scouts_bp;
   params.init_scan_bp = config.init_scan_bp;
   params.max_region = config.max_region;
+  params.weight = config.weight;
+  params.tau_step_q16 = config.tau_step_q16;
+  params.flush = config.flush ? HMK_FLUSH_ROUND : HMK_FLUSH_NONE;
+  params.seed = config.seed;
+  params.switches = config.ablation;
   return params;
+}
+
+std::uint32_t to_move_flags(const Config& config) {
+  return (config.copy == Copy::sync ? HMK_MOVE_SYNC_COPY : 0) |
+         (config.move_shared ? HMK_MOVE_SHARED : 0);
 }
 
 hmk_params changed_params(const Config& now, const Config& old) {
@@ -37,6 +48,11 @@ hmk_params changed_params(const Config& now, const Config& old) {
   keep_if(params.scout_bp != before.scout_bp, HMK_PARAM_SCOUTS);
   keep_if(params.init_scan_bp != before.init_scan_bp, HMK_PARAM_INIT_SCAN);
   keep_if(params.max_region != before.max_region, HMK_PARAM_MAX_REGION);
+  keep_if(params.weight != before.weight, HMK_PARAM_WEIGHT);
+  keep_if(params.tau_step_q16 != before.tau_step_q16, HMK_PARAM_TAU_STEP);
+  keep_if(params.flush != before.flush, HMK_PARAM_FLUSH);
+  keep_if(params.seed != before.seed, HMK_PARAM_SEED);
+  keep_if(params.switches != before.switches, HMK_PARAM_SWITCHES);
   return params;
 }
 

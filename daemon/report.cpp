@@ -79,6 +79,10 @@ json last_interval_of(const Target& target) {
           {"late", (interval.flags & HMK_INTERVAL_LATE) != 0}};
 }
 
+std::string mode_of(const Target& target, const App& app) {
+  return app.is_paused() ? "paused" : to_string(target.mode(app.config()));
+}
+
 json refused_of(const MoveCounters& moved) {
   json refused = json::object();
   for (unsigned reason = 0; reason < HMK_REFUSED_NR; ++reason)
@@ -102,7 +106,7 @@ json stats_of(Target& target, const App& app) {
   const MoveCounters& moved = target.mover().counters();
   json row{{"pid", target.pid()},
            {"comm", target.process().comm},
-           {"mode", to_string(target.mode(app.config()))},
+           {"mode", mode_of(target, app)},
            {"budget_percent", app.config().overhead_bp / 100.0},
            {"planned_promote_bytes", target.planned_promote_bytes()},
            {"planned_demote_bytes", target.planned_demote_bytes()},
@@ -180,23 +184,78 @@ json regions_of(const Target& target, std::size_t limit) {
   return rows;
 }
 
+json sighting_row(const Sighting& seen, const Target& target) {
+  return {{"seq", seen.seq},
+          {"start", seen.start},
+          {"length", seen.length},
+          {"whi", from_q16(seen.whi_q16)},
+          {"hi", from_q16(seen.hi_q16)},
+          {"tier", tier_number(tier_of_node(target.tiers(), seen.node))},
+          {"resident_bytes", std::uint64_t{seen.resident_pages} * HMK_PAGE_SIZE},
+          {"samples", seen.samples}};
+}
+
+json decision_row(const Decision& decision, const Target& target) {
+  const policy::Move& move = decision.move;
+  return {{"seq", decision.seq},
+          {"action", action_name(decision)},
+          {"reason", reason_text(move.reason)},
+          {"start", move.start},
+          {"length", move.length},
+          {"whi", from_q16(move.whi_q16)},
+          {"from_tier", tier_number(tier_of_node(target.tiers(), move.from))},
+          {"to_tier", tier_number(tier_of_node(target.tiers(), move.to))},
+          {"outcome", outcome_text(decision)},
+          {"moved_bytes", moved_pages(decision.result) * HMK_PAGE_SIZE}};
+}
+
+/// The region that holds `address` now, and what keeps it from moving.
+json region_now(const Target& target, std::uint64_t address) {
+  const std::vector<hmk_record>& records = target.snapshot().records;
+  const auto found = std::ranges::find_if(records, [&](const hmk_record& record) {
+    return record.start <= address && address - record.start < record.length;
+  });
+  if (found == records.end()) return json();
+  json row = region_of(*found, target.tiers());
+  if (target.mover().back_off().is_blocked(found->start, found->length,
+                                           target.snapshot().interval.seq))
+    row["state"].push_back("backed-off");
+  return row;
+}
+
 }  // namespace
+
+json report_why(const Target& target, std::uint64_t start, std::uint64_t end) {
+  json seen = json::array(), decided = json::array();
+  for (const Sighting& one : target.history().sightings(start))
+    seen.push_back(sighting_row(one, target));
+  for (const Decision& one : target.history().decisions(start, end))
+    decided.push_back(decision_row(one, target));
+  return {{"pid", target.pid()},
+          {"comm", target.process().comm},
+          {"region", region_now(target, start)},
+          {"intervals", seen},
+          {"decisions", decided}};
+}
+
+json report_daemon(const App& app) {
+  return {{"version", HMK_VERSION},
+          {"mode", to_string(app.config().mode)},
+          {"paused", app.is_paused()},
+          {"interval_ns", app.config().interval.count()},
+          {"socket", app.config().socket}};
+}
 
 json report_status(App& app) {
   json targets = json::array();
   for (Target* const target : app.targets())
     targets.push_back({{"pid", target->pid()},
                        {"comm", target->process().comm},
-                       {"mode", to_string(target->mode(app.config()))},
+                       {"mode", mode_of(*target, app)},
                        {"home_node", target->home() < 0 ? json() : json(target->home())},
                        {"tiers", tiers_of(*target, app)},
                        {"last_interval", last_interval_of(*target)}});
-  return {{"daemon",
-           {{"version", HMK_VERSION},
-            {"mode", to_string(app.config().mode)},
-            {"interval_ns", app.config().interval.count()},
-            {"socket", app.config().socket}}},
-          {"targets", targets}};
+  return {{"daemon", report_daemon(app)}, {"targets", targets}};
 }
 
 json report_stats(App& app) {

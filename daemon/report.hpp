@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace hmk {
 class App;
 class Target;
 
+nlohmann::json report_daemon(const App& app);
 nlohmann::json report_status(App& app);
 nlohmann::json report_stats(App& app);
 nlohmann::json report_version(const App& app);
@@ -20,5 +22,9 @@ nlohmann::json report_version(const App& app);
 nlohmann::json report_tiers(App& app, const Target* target);
 /// The `limit` hottest regions of each; 0: all of them.
 nlohmann::json report_regions(const std::vector<Target*>& targets, std::size_t limit);
+
+/// What is known of [start, end): the region there now, what was seen of it, what
+/// was decided about it and why.
+nlohmann::json report_why(const Target& target, std::uint64_t start, std::uint64_t end);
 
 }  // namespace hmk

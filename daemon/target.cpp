@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "params.hpp"
 #include "util/log.hpp"
 
 namespace hmk {
@@ -37,14 +38,18 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session)
       process_(std::move(process)),
       session_(std::move(session)),
       mover_(*session_.device),
-      ranking_({}, {}) {}
+      ranking_({}, {}) {
+  mover_.on_end([this](const policy::Move& move, const hmk_range_result& result) {
+    history_.ended(move, result);
+  });
+}
 
 Mode Target::mode(const Config& config) const {
   return can_move(session_.info) ? config.mode : Mode::track_only;
 }
 
 void Target::config_changed(const Config& config) {
-  if (mode(config) == Mode::track_only) mover_.abandon();
+  if (mode(config) != Mode::manage) mover_.abandon();
 }
 
 Target::State Target::handle_events(const Surroundings& around) {
@@ -77,6 +82,7 @@ void Target::step(const Surroundings& around) {
   }
   snapshot_ = *std::move(read);
   resident_.reset();
+  history_.saw(snapshot_);
   look_around(around);
   const policy::Plan planned = plan(around);
   account(planned);
@@ -140,6 +146,7 @@ void Target::account(const policy::Plan& plan) {
                    moved.promoted_bytes - promoted_before_, moved.demoted_bytes - demoted_before_};
   promoted_before_ = moved.promoted_bytes;
   demoted_before_ = moved.demoted_bytes;
+  history_.decided(snapshot_.interval.seq, plan);
   planned_promote_bytes_ += plan.promoted;
   planned_demote_bytes_ += plan.demoted;
   spdlog::debug(
@@ -153,6 +160,8 @@ void Target::account(const policy::Plan& plan) {
 
 void Target::move(const policy::Plan& plan, const Surroundings& around) {
   if (mode(around.config) == Mode::track_only) return;
+  mover_.set_flags(to_move_flags(around.config));
+  if (mode(around.config) == Mode::dry_run) return check(mover_.rehearse(plan));
   if (mover_.is_busy()) {
     // The last plan still moves: a second one would be made of stale places.
     ++plans_skipped_;

@@ -16,6 +16,7 @@
 
 #include "config/config.hpp"
 #include "device/device.hpp"
+#include "metrics/history.hpp"
 #include "mover/mover.hpp"
 #include "policy/plan.hpp"
 #include "policy/rank.hpp"
@@ -50,6 +51,9 @@ class Target {
   /// The mode or the tiers may have changed.
   void config_changed(const Config& config);
 
+  /// Send no more of the plan that is moving.
+  void abandon_moves() { mover_.abandon(); }
+
   Device& device() { return *session_.device; }
   std::int32_t pid() const { return pid_; }
   const ProcessInfo& process() const { return process_; }
@@ -62,6 +66,7 @@ class Target {
   const std::vector<Tier>& tiers() const { return tiers_; }
   int home() const { return home_; }
   const Mover& mover() const { return mover_; }
+  const History& history() const { return history_; }
   std::uint64_t planned_promote_bytes() const { return planned_promote_bytes_; }
   std::uint64_t planned_demote_bytes() const { return planned_demote_bytes_; }
   std::uint64_t plans_skipped() const { return plans_skipped_; }
@@ -85,6 +90,7 @@ class Target {
   ProcessInfo process_;
   Session session_;
   Mover mover_;
+  History history_;
 
   Snapshot snapshot_;
   std::vector<Tier> tiers_;

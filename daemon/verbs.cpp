@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "app.hpp"
+#include "metrics/exposition.hpp"
 #include "report.hpp"
 #include "util/log.hpp"
 #include "util/suggest.hpp"
@@ -80,6 +81,38 @@ json verb_regions(App& app, const Request& request) {
   return answer(report_regions(*targets, static_cast<std::size_t>(*limit)));
 }
 
+Result<std::uint64_t> address_arg(const json& args, const char* name) {
+  const auto found = args.find(name);
+  if (found == args.end() || !found->is_number_unsigned())
+    return Error{std::string(name) + " is missing or no address", "see 'hmkctl why --help'"};
+  return found->get<std::uint64_t>();
+}
+
+/// About one place of each process asked for: where it is not mapped there is no row.
+json verb_why(App& app, const Request& request) {
+  const auto start = address_arg(request.args, "start");
+  const auto end = address_arg(request.args, "end");
+  if (!start || !end) return misused(start ? end.error() : start.error());
+  const auto targets = targets_arg(app, request.args);
+  if (!targets) return failed(targets.error());
+  json rows = json::array();
+  for (const Target* const target : *targets) rows.push_back(report_why(*target, *start, *end));
+  std::erase_if(rows.get_ref<json::array_t&>(), [](const json& row) {
+    return row["region"].is_null() && row["intervals"].empty() && row["decisions"].empty();
+  });
+  if (rows.empty())
+    return failed({"no managed process has been seen with memory there",
+                   "see 'hmkctl regions' for what there is"});
+  return answer({{"targets", rows}});
+}
+
+json change_row(const App::Change& change) {
+  return {{"key", change.key},
+          {"old", change.old_value},
+          {"value", change.new_value},
+          {"takes_effect", change.at_restart ? "at restart" : "now"}};
+}
+
 json verb_set(App& app, const Request& request) {
   const auto key = text_arg(request.args, "key");
   if (!key) return misused(key.error());
@@ -88,8 +121,21 @@ json verb_set(App& app, const Request& request) {
   const auto change = app.set(*key, *value);
   // An errno means that the module refused; everything else is what was typed.
   if (!change) return change.error().err != 0 ? failed(change.error()) : misused(change.error());
-  return answer(
-      {{"changed", {{"key", *key}, {"old", change->old_value}, {"value", change->new_value}}}});
+  return answer({{"changed", change_row(*change)}});
+}
+
+json verb_reload(App& app, const Request& /*request*/) {
+  const auto changes = app.reload();
+  if (!changes) return failed(changes.error());
+  json rows = json::array();
+  for (const App::Change& change : *changes) rows.push_back(change_row(change));
+  return answer({{"changed", rows}});
+}
+
+json verb_pause(App& app, const Request& request) {
+  if (const Result<void> done = app.pause(request.verb == "pause"); !done)
+    return failed(done.error());
+  return answer({{"daemon", report_daemon(app)}});
 }
 
 json with_pid(App& app, const Request& request, Result<void> (App::*act)(std::int32_t)) {
@@ -119,8 +165,10 @@ struct Verb {
 constexpr std::array kVerbs{
     Verb{"status", false, verb_status},   Verb{"tiers", false, verb_tiers},
     Verb{"regions", false, verb_regions}, Verb{"stats", false, verb_stats},
-    Verb{"version", false, verb_version}, Verb{"set", true, verb_set},
-    Verb{"attach", true, verb_attach},    Verb{"detach", true, verb_detach},
+    Verb{"why", false, verb_why},         Verb{"version", false, verb_version},
+    Verb{"set", true, verb_set},          Verb{"attach", true, verb_attach},
+    Verb{"detach", true, verb_detach},    Verb{"reload", true, verb_reload},
+    Verb{"pause", true, verb_pause},      Verb{"resume", true, verb_pause},
 };
 
 json find_and_run(App& app, const Request& request) {
@@ -145,6 +193,16 @@ json run_verb(App& app, const Request& request) {
     // A fault of ours, not of the client; the loop must go on.
     spdlog::error("verb failed verb={} reason=\"{}\"", request.verb, e.what());
     return failed({"hmkd failed inside: " + std::string(e.what()), "report it as a bug"});
+  }
+}
+
+Server::Page run_page(App& app, const std::string& path) {
+  try {
+    if (path != "/metrics") return {};
+    return {kOpenMetricsType, to_open_metrics(report_status(app), report_stats(app))};
+  } catch (const std::exception& e) {
+    spdlog::error("metrics failed reason=\"{}\"", e.what());
+    return {};
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "control/protocol.hpp"
+#include "control/server.hpp"
 
 namespace hmk {
 
@@ -13,5 +13,8 @@ class App;
 
 /// Never throws: whatever a client sends becomes an answer or a refusal.
 nlohmann::json run_verb(App& app, const Request& request);
+
+/// The pages of `GET`: /metrics, and no other. Never throws.
+Server::Page run_page(App& app, const std::string& path);
 
 }  // namespace hmk

@@ -10,6 +10,7 @@ std::uint64_t reserve_for(const Config& config, std::uint64_t tier_bytes) {
 }
 
 std::string to_string(Mode mode) {
+  if (mode == Mode::dry_run) return "dry-run";
   return mode == Mode::manage ? "manage" : "track-only";
 }
 

@@ -12,8 +12,12 @@
 
 namespace hmk {
 
-/// track-only: profile and plan, move nothing. manage: move as planned.
-enum class Mode { track_only, manage };
+/// track-only: profile and plan, move nothing. dry-run: the module also checks each
+/// move, and makes none. manage: move as planned.
+enum class Mode { track_only, dry_run, manage };
+
+/// How the pages of a move are copied. automatic: ahead, while the program runs.
+enum class Copy { automatic, sync };
 
 struct Config {
   Mode mode = Mode::track_only;
@@ -29,6 +33,13 @@ struct Config {
   std::uint32_t scouts_bp = 1000;
   std::uint32_t init_scan_bp = 1000;
   std::uint64_t max_region = 256ull << 20;  ///< bytes
+  std::uint32_t weight = 100;               ///< beside the sessions of other hmkds
+
+  // For experiments.
+  std::uint32_t tau_step_q16 = 0;  ///< 0: tau1 / 4
+  bool flush = true;               ///< the TLB, once per round of scans
+  std::uint64_t seed = 0;          ///< of the choice of samples; 0: random
+  std::uint32_t ablation = 0;      ///< HMK_SWITCH_*
 
   // What the policy decides by (HK-34 .. HK-43).
   std::uint64_t promote_limit = 200ull << 20;  ///< bytes per interval, over all targets
@@ -36,11 +47,16 @@ struct Config {
   std::uint32_t gain_margin = 1;               ///< buckets
   std::uint32_t buckets = 64;
 
+  // How it is moved.
+  Copy copy = Copy::automatic;
+  bool move_shared = false;  ///< also pages that other processes map
+
   std::vector<int> tiers;  ///< the node of each tier, fastest first; empty: asked of the machine
   std::vector<std::int32_t> attach;  ///< PIDs
 
   std::string socket = "/run/hmk/control.sock";
   std::string socket_group = "hmk";
+  std::string metrics;  ///< loopback address for them; empty: the socket only
   std::string log_level = "info";
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "config/keys.hpp"
 
+#include <linux/hmk.h>
+
 #include <algorithm>
 #include <array>
 
@@ -33,15 +35,24 @@ Result<void> set_percent(std::uint32_t& member, std::string_view text, std::uint
   return assign<std::uint32_t>(member, parse_percent_bp(text), low, high, text, range);
 }
 
-Result<void> set_mode(Config& c, std::string_view text) {
-  if (text == "track-only") {
-    c.mode = Mode::track_only;
-  } else if (text == "manage") {
-    c.mode = Mode::manage;
-  } else {
-    return Error{"'" + std::string(text) + "' is no mode", "use track-only or manage"};
-  }
+/// A word of two: `first` and `second` in the words of the config.
+template <class T>
+Result<void> set_word(T& member, std::string_view text, std::string_view first, T when_first,
+                      std::string_view second, T when_second) {
+  if (text != first && text != second)
+    return Error{"'" + std::string(text) + "' is not understood",
+                 "use " + std::string(first) + " or " + std::string(second)};
+  member = text == first ? when_first : when_second;
   return {};
+}
+
+Result<void> set_mode(Config& c, std::string_view text) {
+  for (const Mode mode : {Mode::track_only, Mode::dry_run, Mode::manage})
+    if (text == to_string(mode)) {
+      c.mode = mode;
+      return {};
+    }
+  return Error{"'" + std::string(text) + "' is no mode", "use track-only, dry-run or manage"};
 }
 
 Result<void> set_tau(std::uint32_t& member, std::string_view text) {
@@ -51,6 +62,92 @@ Result<void> set_tau(std::uint32_t& member, std::string_view text) {
   }
   return assign<std::uint32_t>(member, parse_fraction_q16(text), 1, 16u << 16, text,
                                "auto or a decimal above 0, at most 16");
+}
+
+Result<void> set_seed(Config& c, std::string_view text) {
+  if (text == "random") {
+    c.seed = 0;
+    return {};
+  }
+  return assign<std::uint64_t>(c.seed, parse_count(text), 1, UINT64_MAX, text,
+                               "random or a whole number above 0");
+}
+
+constexpr std::array<std::pair<std::string_view, std::uint32_t>, 3> kAblations{
+    {{"fixed-regions", HMK_SWITCH_FIXED_REGIONS},
+     {"random-samples", HMK_SWITCH_RANDOM_SAMPLES},
+     {"no-budget", HMK_SWITCH_NO_BUDGET}}};
+constexpr std::string_view kAblationHelp =
+    "none, or some of fixed-regions, random-samples, no-budget";
+
+/// "a,b" -> a, b; nothing of nothing.
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    words.push_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return words;
+}
+
+/// "none", or words between commas.
+Result<void> set_ablation(Config& c, std::string_view text) {
+  std::uint32_t switches = 0;
+  for (const std::string_view word : split(text == "none" ? "" : text)) {
+    const auto* const known = std::ranges::find(kAblations, word, [](auto& a) { return a.first; });
+    if (known == kAblations.end())
+      return Error{"'" + std::string(word) + "' is no ablation",
+                   "use " + std::string(kAblationHelp)};
+    switches |= known->second;
+  }
+  c.ablation = switches;
+  return {};
+}
+
+/// Whole numbers, each once.
+Result<std::vector<int>> parse_numbers(std::string_view text, std::uint64_t low, std::uint64_t high,
+                                       const std::string& what) {
+  std::vector<int> numbers;
+  for (const std::string_view word : split(text)) {
+    const Result<std::uint64_t> number = parse_count(word);
+    if (!number || *number < low || *number > high)
+      return Error{"'" + std::string(word) + "' is no " + what,
+                   "use " + std::to_string(low) + " .. " + std::to_string(high)};
+    if (std::ranges::find(numbers, static_cast<int>(*number)) != numbers.end())
+      return Error{what + " " + std::string(word) + " is given twice", "name each once"};
+    numbers.push_back(static_cast<int>(*number));
+  }
+  return numbers;
+}
+
+std::string numbers_text(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return text;
+}
+
+Result<void> set_tiers(Config& c, std::string_view text) {
+  const auto nodes = parse_numbers(text == "auto" ? "" : text, 0, 63, "node");
+  if (!nodes) return nodes.error();
+  if (nodes->empty() && text != "auto")
+    return Error{"names no node", "write auto, or nodes: [0, 1, 2, 3]"};
+  c.tiers = *nodes;
+  return {};
+}
+
+Result<void> set_attach(Config& c, std::string_view text) {
+  const auto pids = parse_numbers(text, 1, 4194304, "PID");
+  if (!pids) return pids.error();
+  c.attach = *pids;
+  return {};
+}
+
+std::string ablation_text(std::uint32_t switches) {
+  std::string text;
+  for (const auto& [word, bit] : kAblations)
+    if (switches & bit) text += (text.empty() ? "" : ",") + std::string(word);
+  return text.empty() ? "none" : text;
 }
 
 Result<void> set_reserve(Config& c, std::string_view text) {
@@ -78,6 +175,15 @@ Result<void> set_socket_group(Config& c, std::string_view text) {
   return {};
 }
 
+/// Whether the port is free and the address a loopback one is seen when it is opened.
+Result<void> set_metrics(Config& c, std::string_view text) {
+  if (text != "off" && !text.starts_with("127.") && !text.starts_with("[::1]:"))
+    return Error{"'" + std::string(text) + "' is no loopback address with a port",
+                 "use off, 127.0.0.1:9464 or [::1]:9464"};
+  c.metrics = text == "off" ? "" : text;
+  return {};
+}
+
 Result<void> set_log_level(Config& c, std::string_view text) {
   if (!is_log_level(text))
     return Error{"'" + std::string(text) + "' is no log level", "use error, warn, info or debug"};
@@ -93,7 +199,7 @@ constexpr bool kLive = true, kAtStart = false, kProfiling = true, kOwn = false;
 using Text = std::string_view;
 
 const std::array kKeys{
-    Key{"mode", "track-only or manage", kLive, kOwn, set_mode,
+    Key{"mode", "track-only, dry-run or manage", kLive, kOwn, set_mode,
         [](const Config& c) { return to_string(c.mode); }},
     Key{"interval", "duration, 50ms .. 10min", kLive, kProfiling,
         [](Config& c, Text t) {
@@ -134,6 +240,19 @@ const std::array kKeys{
                                        "2MiB .. 1TiB");
         },
         [](const Config& c) { return format_size(c.max_region); }},
+    Key{"weight", "count, 1 .. 10000", kLive, kProfiling,
+        [](Config& c, Text t) { return set_count(c.weight, t, 1, 10000, "1 .. 10000"); },
+        [](const Config& c) { return std::to_string(c.weight); }},
+    Key{"tau_step", "auto or decimal, above 0 .. 16", kLive, kProfiling,
+        [](Config& c, Text t) { return set_tau(c.tau_step_q16, t); },
+        [](const Config& c) { return tau_text(c.tau_step_q16); }},
+    Key{"flush", "round or none", kLive, kProfiling,
+        [](Config& c, Text t) { return set_word(c.flush, t, "round", true, "none", false); },
+        [](const Config& c) { return std::string(c.flush ? "round" : "none"); }},
+    Key{"seed", "random or whole number above 0", kLive, kProfiling, set_seed,
+        [](const Config& c) { return c.seed == 0 ? "random" : std::to_string(c.seed); }},
+    Key{"ablation", kAblationHelp, kLive, kProfiling, set_ablation,
+        [](const Config& c) { return ablation_text(c.ablation); }, true},
     Key{"promote_limit", "size per interval, 0B .. 16TiB", kLive, kOwn,
         [](Config& c, Text t) {
           return assign<std::uint64_t>(c.promote_limit, parse_size(t), 0, 1ull << 44, t,
@@ -148,10 +267,24 @@ const std::array kKeys{
     Key{"buckets", "count, 2 .. 1024", kLive, kOwn,
         [](Config& c, Text t) { return set_count(c.buckets, t, 2, 1024, "2 .. 1024"); },
         [](const Config& c) { return std::to_string(c.buckets); }},
+    Key{"move", "auto or sync", kLive, kOwn,
+        [](Config& c, Text t) {
+          return set_word(c.copy, t, "auto", Copy::automatic, "sync", Copy::sync);
+        },
+        [](const Config& c) { return std::string(c.copy == Copy::sync ? "sync" : "auto"); }},
+    Key{"shared", "no or yes", kLive, kOwn,
+        [](Config& c, Text t) { return set_word(c.move_shared, t, "yes", true, "no", false); },
+        [](const Config& c) { return std::string(c.move_shared ? "yes" : "no"); }},
+    Key{"tiers", "auto or nodes, fastest first", kLive, kOwn, set_tiers,
+        [](const Config& c) { return c.tiers.empty() ? "auto" : numbers_text(c.tiers); }, true},
+    Key{"attach", "PIDs", kAtStart, kOwn, set_attach,
+        [](const Config& c) { return numbers_text(c.attach); }, true},
     Key{"socket", "absolute path", kAtStart, kOwn, set_socket,
         [](const Config& c) { return c.socket; }},
     Key{"socket_group", "name of a group", kAtStart, kOwn, set_socket_group,
         [](const Config& c) { return c.socket_group; }},
+    Key{"metrics", "off or loopback address with port", kAtStart, kOwn, set_metrics,
+        [](const Config& c) { return c.metrics.empty() ? "off" : c.metrics; }},
     Key{"log_level", "error, warn, info or debug", kLive, kOwn, set_log_level,
         [](const Config& c) { return c.log_level; }},
 };
@@ -160,7 +293,6 @@ std::vector<std::string_view> names_of(bool live_only) {
   std::vector<std::string_view> names;
   for (const Key& key : kKeys)
     if (key.is_live || !live_only) names.push_back(key.name);
-  if (!live_only) names.insert(names.end(), {"tiers", "attach"});
   return names;
 }
 

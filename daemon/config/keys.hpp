@@ -24,12 +24,13 @@ struct Key {
   bool is_profiling;      ///< the module must be told
   Result<void> (*set)(Config&, std::string_view text);  ///< leaves the config alone on error
   std::string (*get)(const Config&);
+  bool is_list = false;  ///< the file may say [a, b] for "a,b"
 };
 
 std::span<const Key> keys();
 const Key* find_key(std::string_view name);
 
-/// Names of all keys, the lists (tiers, attach) included: to suggest the nearest.
+/// Names of all keys: to suggest the nearest.
 std::span<const std::string_view> key_names();
 /// Names of the keys that `hmkctl set` takes.
 std::span<const std::string_view> live_key_names();

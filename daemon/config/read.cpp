@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "config/keys.hpp"
 #include "util/file.hpp"
@@ -62,61 +61,20 @@ class Reader {
   }
 
   void read_key(const YAML::Node& where, const std::string& name, const YAML::Node& value) {
-    if (name == "tiers") return read_tiers(where, value);
-    if (name == "attach") return read_attach(where, value);
     const Key* const key = find_key(name);
     if (key == nullptr)
       return report(where, name, {"unknown key", did_you_mean(name, key_names())});
-    if (!value.IsScalar())
+    std::string text = value.IsScalar() ? value.Scalar() : "";
+    bool is_word = value.IsScalar();
+    if (key->is_list && value.IsSequence()) {
+      is_word = std::ranges::all_of(value, [](const YAML::Node& item) { return item.IsScalar(); });
+      for (const YAML::Node& item : value)
+        if (is_word) text += (text.empty() ? "" : ",") + item.Scalar();
+    }
+    if (!is_word)
       return report(where, name, {"has no single value", "give one: " + std::string(key->help)});
-    const Result<void> done = key->set(config_, value.Scalar());
+    const Result<void> done = key->set(config_, text);
     if (!done) report(where, name, done.error());
-  }
-
-  /// A whole number that fits an int, or a report and nothing.
-  std::optional<int> read_number(const std::string& key, const YAML::Node& node, std::uint64_t low,
-                                 std::uint64_t high, const char* what) {
-    if (!node.IsScalar()) {
-      report(node, key, {std::string("has an entry that is no ") + what, ""});
-      return std::nullopt;
-    }
-    const Result<std::uint64_t> number = parse_count(node.Scalar());
-    if (!number || *number < low || *number > high) {
-      report(node, key,
-             {"'" + node.Scalar() + "' is no " + what,
-              "use " + std::to_string(low) + " .. " + std::to_string(high)});
-      return std::nullopt;
-    }
-    return static_cast<int>(*number);
-  }
-
-  void read_tiers(const YAML::Node& where, const YAML::Node& value) {
-    if (value.IsScalar() && value.Scalar() == "auto") return;
-    if (!value.IsSequence() || value.size() == 0)
-      return report(where, "tiers", {"is no list", "write auto, or nodes: [0, 1, 2, 3]"});
-    std::set<int> seen;
-    for (const YAML::Node& entry : value) {
-      const auto node = read_number("tiers", entry, 0, 63, "node number");
-      if (!node) continue;
-      if (!seen.insert(*node).second)
-        report(entry, "tiers",
-               {"node " + std::to_string(*node) + " is given twice", "name each node once"});
-      config_.tiers.push_back(*node);
-    }
-  }
-
-  void read_attach(const YAML::Node& where, const YAML::Node& value) {
-    if (!value.IsSequence())
-      return report(where, "attach", {"is no list", "write PIDs: [1234, 5678], or []"});
-    std::set<int> seen;
-    for (const YAML::Node& entry : value) {
-      const auto pid = read_number("attach", entry, 1, 4194304, "PID");
-      if (!pid) continue;
-      if (!seen.insert(*pid).second)
-        report(entry, "attach",
-               {"PID " + std::to_string(*pid) + " is given twice", "remove one of them"});
-      config_.attach.push_back(*pid);
-    }
   }
 
   std::string file_;

@@ -7,11 +7,14 @@
 #include <unistd.h>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -24,6 +27,8 @@ namespace {
 
 namespace asio = boost::asio;
 using Local = asio::local::stream_protocol;
+using Tcp = asio::ip::tcp;
+using Stream = asio::generic::stream_protocol;
 using Code = boost::system::error_code;
 
 /// True when somebody accepts connections at `path`.
@@ -46,33 +51,42 @@ Error cannot_listen(const std::string& path, const std::string& why, const std::
 class Server::State : public std::enable_shared_from_this<State> {
  public:
   State(asio::io_context& loop, Handler handler, Limits limits)
-      : acceptor_(loop), handler_(std::move(handler)), limits_(limits) {}
+      : acceptor_(loop), loopback_(loop), handler_(std::move(handler)), limits_(limits) {}
 
   Result<void> listen(const std::string& path, const std::string& group);
+  Result<void> listen_loopback(const std::string& address);
+  void serve_pages(Pages pages) { pages_ = std::move(pages); }
   void close();
   std::size_t nr_clients() const { return clients_.size(); }
 
  private:
   struct Client {
-    explicit Client(Local::socket s) : socket(std::move(s)), deadline(socket.get_executor()) {}
-    Local::socket socket;
+    explicit Client(Stream::socket s) : socket(std::move(s)), deadline(socket.get_executor()) {}
+    Stream::socket socket;
     asio::steady_timer deadline;
     std::string in, out;
     bool may_change = false;
+    bool takes_verbs = false;
   };
   using ClientPtr = std::shared_ptr<Client>;
 
   Result<void> make_way(const std::string& path);
-  void accept();
-  void welcome(Local::socket socket);
+  template <class Acceptor>
+  void accept(Acceptor& acceptor, bool takes_verbs);
+  void welcome(Stream::socket socket, bool takes_verbs);
   void read(const ClientPtr& client);
   void handle(const ClientPtr& client, std::size_t bytes);
+  void read_head(const ClientPtr& client);
+  void answer_get(const ClientPtr& client);
+  void send(const ClientPtr& client, bool is_last);
   void write(const ClientPtr& client, const nlohmann::json& value, bool is_last);
   void arm(const ClientPtr& client, std::chrono::milliseconds limit);
   void drop(const ClientPtr& client);
 
   Local::acceptor acceptor_;
+  Tcp::acceptor loopback_;
   Handler handler_;
+  Pages pages_;
   Limits limits_;
   std::optional<gid_t> group_;
   std::set<ClientPtr> clients_;
@@ -110,29 +124,54 @@ Result<void> Server::State::listen(const std::string& path, const std::string& g
   group_ = find_group(group);
   // Only root may give the socket away; anybody else keeps it to their own user.
   if (group_ && ::chown(path.c_str(), static_cast<uid_t>(-1), *group_) != 0) group_.reset();
-  accept();
+  accept(acceptor_, true);
+  return {};
+}
+
+Result<void> Server::State::listen_loopback(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  std::string host = address.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  Code ec;
+  const auto ip = asio::ip::make_address(host, ec);
+  const int port = colon == address.npos ? 0 : std::atoi(address.c_str() + colon + 1);
+  if (ec || !ip.is_loopback() || port < 1 || port > 65535)
+    return Error{"metrics: '" + address + "' is no loopback address with a port",
+                 "write for example 127.0.0.1:9464"};
+  const Tcp::endpoint endpoint(ip, static_cast<std::uint16_t>(port));
+  loopback_.open(endpoint.protocol(), ec);
+  if (!ec) loopback_.set_option(asio::socket_base::reuse_address(true), ec);
+  if (!ec) loopback_.bind(endpoint, ec);
+  if (!ec) loopback_.listen(asio::socket_base::max_listen_connections, ec);
+  if (ec) return Error{"metrics: " + address + ": " + ec.message(), "choose another port"};
+  accept(loopback_, false);
   return {};
 }
 
 void Server::State::close() {
   Code ignored;
   acceptor_.close(ignored);
+  loopback_.close(ignored);
   while (!clients_.empty()) drop(*clients_.begin());
   if (!path_.empty()) ::unlink(path_.c_str());
   path_.clear();
 }
 
-void Server::State::accept() {
-  acceptor_.async_accept([self = shared_from_this()](const Code& ec, Local::socket socket) {
-    if (!self->acceptor_.is_open()) return;
-    if (!ec) self->welcome(std::move(socket));
-    self->accept();
-  });
+template <class Acceptor>
+void Server::State::accept(Acceptor& acceptor, bool takes_verbs) {
+  using Socket = typename Acceptor::protocol_type::socket;
+  acceptor.async_accept(
+      [self = shared_from_this(), &acceptor, takes_verbs](const Code& ec, Socket socket) {
+        if (!acceptor.is_open()) return;
+        if (!ec) self->welcome(std::move(socket), takes_verbs);
+        self->accept(acceptor, takes_verbs);
+      });
 }
 
-void Server::State::welcome(Local::socket socket) {
+void Server::State::welcome(Stream::socket socket, bool takes_verbs) {
   const auto client = std::make_shared<Client>(std::move(socket));
-  client->may_change = peer_may_change(client->socket.native_handle(), group_);
+  client->takes_verbs = takes_verbs;
+  client->may_change = takes_verbs && peer_may_change(client->socket.native_handle(), group_);
   if (clients_.size() >= limits_.clients) {
     const std::string line =
         to_line(refusal("failed", {"hmkd serves too many clients", "try again in a moment"}));
@@ -166,7 +205,31 @@ void Server::State::read(const ClientPtr& client) {
                          });
 }
 
+/// The rest of an HTTP head, which is read and not looked at: closing a socket with
+/// unread bytes could cost the client its answer.
+void Server::State::read_head(const ClientPtr& client) {
+  asio::async_read_until(client->socket, asio::dynamic_buffer(client->in, kFrameBytes), "\r\n\r\n",
+                         [self = shared_from_this(), client](const Code& ec, std::size_t) {
+                           if (!self->clients_.contains(client)) return;
+                           if (ec) return self->drop(client);
+                           self->answer_get(client);
+                         });
+}
+
+void Server::State::answer_get(const ClientPtr& client) {
+  const std::size_t from = std::string_view("GET ").size();
+  const Page page = pages_(client->in.substr(from, client->in.find_first_of(" \r", from) - from));
+  const bool is_found = !page.body.empty();
+  client->out = std::string("HTTP/1.1 ") + (is_found ? "200 OK" : "404 Not Found") +
+                "\r\nContent-Type: " + (is_found ? page.type : "text/plain") +
+                "\r\nContent-Length: " + std::to_string(page.body.size()) +
+                "\r\nConnection: close\r\n\r\n" + page.body;
+  send(client, true);
+}
+
 void Server::State::handle(const ClientPtr& client, std::size_t bytes) {
+  if (pages_ && client->in.starts_with("GET ")) return read_head(client);
+  if (!client->takes_verbs) return drop(client);
   Result<Request> request = parse_request(std::string_view(client->in).substr(0, bytes));
   client->in.erase(0, bytes);
   // After garbage the stream cannot be trusted to be in step: answer and close.
@@ -177,6 +240,10 @@ void Server::State::handle(const ClientPtr& client, std::size_t bytes) {
 
 void Server::State::write(const ClientPtr& client, const nlohmann::json& value, bool is_last) {
   client->out = to_line(value);
+  send(client, is_last);
+}
+
+void Server::State::send(const ClientPtr& client, bool is_last) {
   arm(client, limits_.write);
   asio::async_write(
       client->socket, asio::buffer(client->out),
@@ -204,6 +271,14 @@ Server::~Server() {
 
 Result<void> Server::listen(const std::string& path, const std::string& group) {
   return state_->listen(path, group);
+}
+
+void Server::serve_pages(Pages pages) {
+  state_->serve_pages(std::move(pages));
+}
+
+Result<void> Server::listen_loopback(const std::string& address) {
+  return state_->listen_loopback(address);
 }
 
 std::size_t Server::nr_clients() const {

@@ -21,6 +21,12 @@ class Server {
  public:
   using Handler = std::function<nlohmann::json(const Request&)>;
 
+  /// What `GET path` gives; an empty body is "404 Not Found".
+  struct Page {
+    std::string type, body;
+  };
+  using Pages = std::function<Page(const std::string& path)>;
+
   struct Limits {
     std::size_t clients = 64;
     std::chrono::milliseconds idle{30'000};  ///< for a whole request to arrive
@@ -35,6 +41,12 @@ class Server {
   /// Make the socket (mode 0660, group as named when it exists) and accept. A
   /// socket file that nobody serves any more is replaced; a served one is not.
   Result<void> listen(const std::string& path, const std::string& group);
+
+  /// Answer `GET` on the socket too: curl --unix-socket PATH http://localhost/metrics
+  void serve_pages(Pages pages);
+  /// The same on a loopback address, "127.0.0.1:9464" or "[::1]:9464". Pages only:
+  /// no verb is taken there, for anybody on this machine may connect.
+  Result<void> listen_loopback(const std::string& address);
 
   std::size_t nr_clients() const;
 

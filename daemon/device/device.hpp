@@ -39,8 +39,12 @@ class Device {
   virtual Result<hmk_stats> stats() = 0;
   /// Change the members named by params.mask from the next interval on.
   virtual Result<void> set(const hmk_params& params) = 0;
+  /// Start or stop the interval clock; regions keep their history.
+  virtual Result<void> run(bool runs) = 0;
   /// Queue a ticket; an HMK_EVENT_TICKET tells its end. err EAGAIN: queue full.
-  virtual Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges) = 0;
+  /// `flags`: HMK_MOVE_* but TICKET, which is a matter of course here.
+  virtual Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
+                            std::uint32_t flags) = 0;
   /// Fetch a finished ticket and forget it: one entry per range, in order.
   virtual Result<std::vector<hmk_range_result>> result(std::uint64_t cookie,
                                                        std::size_t nr_ranges) = 0;

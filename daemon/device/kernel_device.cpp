@@ -83,7 +83,9 @@ class KernelDevice : public Device {
   Result<Snapshot> snapshot() override;
   Result<hmk_stats> stats() override;
   Result<void> set(const hmk_params& params) override;
-  Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges) override;
+  Result<void> run(bool runs) override;
+  Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
+                    std::uint32_t flags) override;
   Result<std::vector<hmk_range_result>> result(std::uint64_t cookie,
                                                std::size_t nr_ranges) override;
 
@@ -133,10 +135,17 @@ Result<void> KernelDevice::set(const hmk_params& params) {
   return {};
 }
 
-Result<void> KernelDevice::move(std::uint64_t cookie, std::span<const hmk_range> ranges) {
+Result<void> KernelDevice::run(bool runs) {
+  if (::ioctl(fd_.get(), runs ? HMK_IOC_START : HMK_IOC_STOP, 0) != 0)
+    return failed(runs ? "START" : "STOP", errno);
+  return {};
+}
+
+Result<void> KernelDevice::move(std::uint64_t cookie, std::span<const hmk_range> ranges,
+                                std::uint32_t flags) {
   hmk_move request{};
   request.size = sizeof(request);
-  request.flags = HMK_MOVE_TICKET;
+  request.flags = HMK_MOVE_TICKET | flags;
   request.cookie = cookie;
   request.ranges = reinterpret_cast<std::uintptr_t>(ranges.data());
   request.nr_ranges = static_cast<__u32>(ranges.size());

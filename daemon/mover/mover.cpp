@@ -13,7 +13,7 @@ constexpr std::uint64_t kTicketBytes = 32ull << 20;
 constexpr std::size_t kTicketRanges = 4096;
 static_assert(kTicketRanges <= HMK_MAX_RANGES);
 
-std::vector<hmk_range> to_ranges(const std::vector<policy::Move>& moves) {
+std::vector<hmk_range> to_ranges(std::span<const policy::Move> moves) {
   std::vector<hmk_range> ranges;
   ranges.reserve(moves.size());
   for (const policy::Move& move : moves)
@@ -36,6 +36,17 @@ Result<void> Mover::start(const policy::Plan& plan, Room room, std::vector<int> 
   return pump();
 }
 
+Result<void> Mover::rehearse(const policy::Plan& plan) {
+  for (const auto* const moves : {&plan.demotions, &plan.promotions})
+    for (std::size_t at = 0; at < moves->size(); at += kTicketRanges) {
+      const auto ranges =
+          to_ranges(std::span(*moves).subspan(at, std::min(kTicketRanges, moves->size() - at)));
+      if (Result<void> taken = device_.move(0, ranges, flags_ | HMK_MOVE_DRY_RUN); !taken)
+        return taken;
+    }
+  return {};
+}
+
 void Mover::abandon() {
   promotions_.waiting.clear();
   demotions_.waiting.clear();
@@ -49,8 +60,8 @@ bool Mover::is_busy() const {
 Result<void> Mover::pump() {
   // Demotions run ahead of the promotions they serve, but not far: what has left
   // a tier and is not yet replaced is memory the tier does not use.
-  const bool may_demote = lead_bytes_ < static_cast<std::int64_t>(kTicketBytes) ||
-                          !promotions_.in_flight;
+  const bool may_demote =
+      lead_bytes_ < static_cast<std::int64_t>(kTicketBytes) || !promotions_.in_flight;
   if (may_demote)
     if (Result<void> sent = send(demotions_, false); !sent) return sent;
   // When no demotion is left to wait for, what still does not fit is sent all
@@ -82,7 +93,8 @@ Result<void> Mover::send(Lane& lane, bool needs_room) {
   if (count == 0) return {};
   const auto end = lane.waiting.begin() + static_cast<std::ptrdiff_t>(count);
   Ticket ticket{next_cookie_, {lane.waiting.begin(), end}};
-  if (const Result<void> sent = device_.move(ticket.cookie, to_ranges(ticket.moves)); !sent) {
+  if (const Result<void> sent = device_.move(ticket.cookie, to_ranges(ticket.moves), flags_);
+      !sent) {
     room_ = room_before;
     if (sent.error().err == EAGAIN) return {};  // queue full: retry() at the next event
     abandon();
@@ -114,6 +126,7 @@ Result<void> Mover::finish(std::uint64_t cookie) {
 }
 
 void Mover::account(const Lane& lane, const policy::Move& move, const hmk_range_result& result) {
+  on_end_(move, result);
   // Gathering brings the rest of a region to where most of it is: from anywhere.
   const bool gathers = move.from == move.to;
   counters_.add(

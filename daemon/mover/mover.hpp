@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -36,8 +37,17 @@ class Mover {
   Result<void> finish(std::uint64_t cookie);
   /// Try again what found the module's queue full.
   Result<void> retry() { return pump(); }
+  /// Ask the module whether it would take a plan; moves nothing.
+  Result<void> rehearse(const policy::Plan& plan);
   /// Send nothing more of this plan; tickets in flight finish by themselves.
   void abandon();
+
+  /// Called for each range that has ended.
+  using OnEnd = std::function<void(const policy::Move&, const hmk_range_result&)>;
+  void on_end(OnEnd told) { on_end_ = std::move(told); }
+
+  /// HMK_MOVE_* of the tickets sent from now on.
+  void set_flags(std::uint32_t flags) { flags_ = flags; }
 
   bool is_busy() const;
   const MoveCounters& counters() const { return counters_; }
@@ -65,10 +75,12 @@ class Mover {
   Room room_;
   std::vector<int> tier_nodes_;
   std::uint64_t seq_ = 0;
+  std::uint32_t flags_ = 0;
   std::int64_t lead_bytes_ = 0;  // demoted less promoted in this plan, as sent
   std::uint64_t next_cookie_ = 1;
   MoveCounters counters_;
   BackOff back_off_;
+  OnEnd on_end_ = [](const policy::Move&, const hmk_range_result&) {};
 };
 
 }  // namespace hmk

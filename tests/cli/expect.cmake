@@ -17,6 +17,7 @@ execute_process(COMMAND ${command} RESULT_VARIABLE code OUTPUT_VARIABLE out ERRO
   TIMEOUT 20)
 string(REGEX REPLACE "\"socket\": \"[^\"]*\"" "\"socket\": \"SOCKET\"" out "${out}")
 string(REGEX REPLACE "/[^ ]*hmk-tree-[^ /]*" "TREE" err "${err}")
+string(REGEX REPLACE "/[^ \"]*hmk-tree-[^ /\"]*" "TREE" out "${out}")
 
 set(failed OFF)
 if(NOT code STREQUAL CODE)

@@ -76,10 +76,30 @@ void play(boost::asio::io_context& loop, hmk::test::FakeKernel& kernel) {
   run();
 }
 
-pid_t spawn(int argc, char** argv, const std::string& socket) {
+/// What `doctor` looks at: a supported kernel with two rivals at work, no module.
+void put_kernel(hmk::test::Tree& tree) {
+  tree.put("proc/sys/kernel/osrelease", "6.12.1-amd64\n");
+  tree.put("boot/config-6.12.1-amd64",
+           "CONFIG_MODULES=y\nCONFIG_NUMA=y\nCONFIG_MIGRATION=y\nCONFIG_KALLSYMS=y\n"
+           "# CONFIG_KPROBES is not set\n");
+  tree.put("proc/sys/kernel/numa_balancing", "2\n");
+  tree.put("proc/sys/vm/zone_reclaim_mode", "0\n");
+  tree.put("proc/self/status", "Name:\thmkctl\nCapEff:\t000001ffffffffff\n");
+  tree.put("sys/kernel/btf/vmlinux", "");
+  tree.put("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+  tree.put("sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n");
+  tree.put("sys/kernel/mm/numa/demotion_enabled", "true\n");
+  tree.put("sys/kernel/mm/ksm/run", "0\n");
+  tree.put("sys/module/zswap/parameters/enabled", "N\n");
+  tree.put("sys/kernel/mm/damon/admin/kdamonds/0/state", "on\n");
+}
+
+pid_t spawn(int argc, char** argv, const std::string& socket, const std::string& root) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  for (std::string& word : words)
+  for (std::string& word : words) {
     if (word == "@SOCKET@") word = socket;
+    if (word == "@ROOT@") word = root;
+  }
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -98,11 +118,13 @@ int main(int argc, char** argv) {
   hmk::test::put_four_tiers(tree);
   hmk::test::put_node(tree, {0, "0-1", "10 20 30 40", 262144, 4096, 90, 95000});
   hmk::test::put_process(tree, kPid, "redis-server");
+  put_kernel(tree);
   tree.put("proc/4711/numa_maps",
            "7f0 default N0=2048 N1=2048 N2=512 N3=131072 kernelpagesize_kB=4\n");
 
   hmk::Config config;
   config.mode = hmk::Mode::manage;
+  config.log_level = "error";
   config.socket = (tree.root() / "control.sock").string();
   config.attach = {kPid};
   hmk::test::FakeKernel kernel;
@@ -113,7 +135,12 @@ int main(int argc, char** argv) {
                                       hmk::test::full_info()};
                 },
                 .root = tree.root(),
-                .module_info = hmk::test::full_info()});
+                .module_info = hmk::test::full_info(),
+                .read_config =
+                    [&] {
+                      return hmk::read_config_text(
+                          "interval: 1s\nmode: manage\nbuckets: 010\nx: 1\n", "hmkd.yaml");
+                    }});
   if (const auto started = app.start(); !started) {
     std::fprintf(stderr, "%s\n", started.error().line().c_str());
     return 1;
@@ -124,7 +151,7 @@ int main(int argc, char** argv) {
     --argc, ++argv;
   }
 
-  const pid_t child = spawn(argc, argv, config.socket);
+  const pid_t child = spawn(argc, argv, config.socket, tree.root());
   if (child < 0) return 127;
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {

@@ -70,7 +70,8 @@ class AppTest : public ::testing::Test {
             },
             .root = tree_.root(),
             .module_info = info_,
-            .ends_with_last_target = true});
+            .ends_with_last_target = true,
+            .read_config = [this] { return file_; }});
     const Result<void> started = app_->start();
     EXPECT_TRUE(started) << started.error().line();
     return *app_;
@@ -94,6 +95,7 @@ class AppTest : public ::testing::Test {
   FakeKernel kernel_;
   hmk_info info_ = test::full_info();
   Config config_;
+  ConfigOrProblems file_;  ///< what a reload reads
   int attach_error_ = 0;
   std::vector<std::int32_t> attached_;
   std::unique_ptr<App> app_;
@@ -193,12 +195,141 @@ TEST_F(AppTest, OnlyTheChangedParameterGoesToTheModule) {
   EXPECT_EQ(kernel_.params.interval_ns, 500'000'000u);
 }
 
+TEST_F(AppTest, AnAblationGoesToTheModuleAndTheRestIsUntouched) {
+  start();
+  EXPECT_EQ(kernel_.params.switches, 0u);
+  EXPECT_EQ(kernel_.params.flush, HMK_FLUSH_ROUND);
+  EXPECT_EQ(kernel_.params.weight, 100u);
+  data("set", {{"key", "ablation"}, {"value", "fixed-regions,no-budget"}});
+  EXPECT_EQ(kernel_.params.mask, HMK_PARAM_SWITCHES);
+  EXPECT_EQ(kernel_.params.switches, HMK_SWITCH_FIXED_REGIONS | HMK_SWITCH_NO_BUDGET);
+  data("set", {{"key", "seed"}, {"value", "7"}});
+  EXPECT_EQ(kernel_.params.mask, HMK_PARAM_SEED);
+  EXPECT_EQ(kernel_.params.seed, 7u);
+}
+
+TEST_F(AppTest, MovesAreMadeAsTheConfigSays) {
+  config_.mode = Mode::manage;
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_EQ(kernel_.tickets.at(0).flags, 0u);
+  kernel_.finish(test::all_clean);
+  data("set", {{"key", "move"}, {"value", "sync"}});
+  data("set", {{"key", "shared"}, {"value", "yes"}});
+  run();
+  kernel_.publish(interval(2, {region(8 * kMiB, 3, 3.0)}));
+  run();
+  EXPECT_EQ(kernel_.tickets.at(0).flags, HMK_MOVE_SYNC_COPY | HMK_MOVE_SHARED);
+}
+
 TEST_F(AppTest, AParameterTheModuleRefusesIsNotKept) {
   start();
   kernel_.refuse_set = EINVAL;
   const json reply = verb("set", {{"key", "interval"}, {"value", "500ms"}});
   EXPECT_EQ(reply["error"]["kind"], "failed");
   EXPECT_EQ(app_->config().interval, Config{}.interval);
+}
+
+TEST_F(AppTest, ReloadTakesOverWhatTheFileSaysNow) {
+  start();
+  file_.config = config_;
+  file_.config.interval = std::chrono::milliseconds(500);
+  file_.config.mode = Mode::manage;
+  file_.config.socket = "/elsewhere";
+  const json changed = data("reload")["changed"];
+  ASSERT_EQ(changed.size(), 3u) << changed;
+  EXPECT_EQ(changed[0], json::parse(R"({"key": "mode", "old": "track-only", "value": "manage",
+                                        "takes_effect": "now"})"));
+  EXPECT_EQ(changed[2]["takes_effect"], "at restart");
+  EXPECT_EQ(kernel_.params.mask, HMK_PARAM_INTERVAL);
+  EXPECT_EQ(app_->config().interval, std::chrono::milliseconds(500));
+  EXPECT_EQ(app_->config().socket, config_.socket) << "read at start only";
+  EXPECT_EQ(data("reload")["changed"].size(), 1u) << "the socket alone is left";
+}
+
+TEST_F(AppTest, ReloadOfABrokenFileSaysAllAndChangesNothing) {
+  start();
+  file_.config.mode = Mode::manage;
+  file_.problems = {"f.yaml:2: intervall: unknown key", "f.yaml:3: overhead: wrong"};
+  const json error = verb("reload")["error"];
+  EXPECT_EQ(error["kind"], "failed");
+  EXPECT_EQ(error["what"],
+            "f.yaml:2: intervall: unknown key\nf.yaml:3: overhead: wrong\nnothing has changed");
+  EXPECT_EQ(app_->config().mode, Mode::track_only);
+}
+
+TEST_F(AppTest, ReloadThatTheModuleRefusesChangesNothing) {
+  start();
+  file_.config = config_;
+  file_.config.interval = std::chrono::milliseconds(500);
+  file_.config.mode = Mode::manage;
+  kernel_.refuse_set = EINVAL;
+  EXPECT_EQ(verb("reload")["ok"], false);
+  EXPECT_EQ(app_->config().mode, Mode::track_only);
+  EXPECT_EQ(app_->config().interval, Config{}.interval);
+}
+
+TEST_F(AppTest, SighupReloadsAndDoesNotEnd) {
+  start();
+  file_.config = config_;
+  file_.config.mode = Mode::manage;
+  std::raise(SIGHUP);
+  run();
+  EXPECT_FALSE(loop_.stopped());
+  EXPECT_EQ(app_->config().mode, Mode::manage);
+  file_.problems = {"f.yaml:1: broken"};
+  std::raise(SIGHUP);
+  run();
+  EXPECT_FALSE(loop_.stopped());
+  EXPECT_EQ(app_->config().mode, Mode::manage);
+}
+
+TEST_F(AppTest, PauseStopsTheClockUntilResumed) {
+  config_.mode = Mode::manage;
+  start();
+  EXPECT_EQ(data("pause")["daemon"]["paused"], true);
+  EXPECT_FALSE(kernel_.runs);
+  EXPECT_EQ(target("status")["mode"], "paused");
+  data("pause");
+  EXPECT_EQ(data("resume")["daemon"]["paused"], false);
+  EXPECT_TRUE(kernel_.runs);
+  EXPECT_EQ(target("status")["mode"], "manage");
+}
+
+TEST_F(AppTest, WhatIsAttachedWhilePausedWaitsToo) {
+  start();
+  data("pause");
+  kernel_.runs = true;  // as a new session is
+  kernel_.tell(HMK_EVENT_GONE, 0);
+  run();
+  EXPECT_EQ(attached_.size(), 2u) << "an exec: attached anew";
+  EXPECT_FALSE(kernel_.runs);
+}
+
+TEST_F(AppTest, ADryRunAsksTheModuleAndMovesNothing) {
+  config_.mode = Mode::dry_run;
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_EQ(kernel_.nr_checked, 1u);
+  EXPECT_TRUE(kernel_.tickets.empty());
+  const json status = target("status");
+  EXPECT_EQ(status["mode"], "dry-run");
+  EXPECT_EQ(status["last_interval"]["planned_promote_bytes"], 2 * kMiB);
+  kernel_.publish(interval(2, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_EQ(kernel_.nr_checked, 2u) << "nothing is in flight";
+}
+
+TEST_F(AppTest, TheOrderOfTheTiersIsChangedWhileItRuns) {
+  start();
+  data("set", {{"key", "tiers"}, {"value", "1,0"}});
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  const json tiers = target("status")["tiers"];
+  ASSERT_EQ(tiers.size(), 2u);
+  EXPECT_EQ(tiers[0]["node"], 1);
 }
 
 TEST_F(AppTest, MisusedVerbsSayWhatWasMeant) {
@@ -231,7 +362,7 @@ TEST_F(AppTest, MisusedVerbsSayWhatWasMeant) {
 
 TEST_F(AppTest, ReadersMayNotChange) {
   start();
-  for (const char* const name : {"set", "attach", "detach"})
+  for (const char* const name : {"set", "attach", "detach", "reload", "pause", "resume"})
     EXPECT_EQ(verb(name, {{"pid", kPid}}, false)["error"]["kind"], "failed") << name;
   for (const char* const name : {"status", "tiers", "regions", "stats", "version"})
     EXPECT_EQ(verb(name, json::object(), false)["ok"], true) << name;

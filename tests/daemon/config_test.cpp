@@ -60,7 +60,7 @@ TEST(Config, ReportsAllProblemsAtOnceInOrderOfLines) {
                 "leading zero",
                 "f.yaml:4: alpha: '.nan' is not a plain decimal; write a plain decimal such as 0.5",
                 "f.yaml:6: buckets: is given twice, first in line 5; remove one of them",
-                "f.yaml:7: mode: 'on' is no mode; use track-only or manage",
+                "f.yaml:7: mode: 'on' is no mode; use track-only, dry-run or manage",
             }));
 }
 
@@ -81,12 +81,24 @@ TEST(Config, RefusesValuesOutOfRange) {
                                  "tau1: 17",
                                  "socket: relative.sock",
                                  "log_level: loud",
+                                 "seed: 0",
+                                 "weight: 0",
+                                 "metrics: 0.0.0.0:9464",
+                                 "metrics: on",
+                                 "seed: 0x1",
+                                 "move: async",
+                                 "shared: true",
+                                 "flush: never",
+                                 "ablation: no-flush",
+                                 "ablation: [fixed-regions, none]",
+                                 "ablation: [[no-budget]]",
+                                 "num_scans: [3]",
                                  "tiers: []",
                                  "tiers: [0, 0]",
                                  "tiers: [64]",
                                  "tiers: {a: b}",
                                  "tiers: [[0], [1]]",
-                                 "attach: 12",
+                                 "attach: all",
                                  "attach: [0]",
                                  "attach: [7, 7]",
                                  "attach: [4194305]",
@@ -100,12 +112,45 @@ TEST(Config, RefusesValuesOutOfRange) {
 }
 
 TEST(Config, AcceptsTheEdgesOfEachRange) {
-  for (const char* const line :
-       {"interval: 50ms", "interval: 10min", "overhead: 0.01%", "overhead: 50%", "num_scans: 1",
-        "num_scans: 16", "alpha: 1", "alpha: 1.0", "alpha: 0.00002", "promote_limit: 0B",
-        "reserve: 64MiB", "reserve: auto", "tau1: 1.0", "gain_margin: 0", "tiers: [3, 1, 0]",
-        "attach: [1, 4194304]", "mode: manage"})
+  for (const char* const line : {"interval: 50ms",
+                                 "interval: 10min",
+                                 "overhead: 0.01%",
+                                 "overhead: 50%",
+                                 "num_scans: 1",
+                                 "num_scans: 16",
+                                 "alpha: 1",
+                                 "alpha: 1.0",
+                                 "alpha: 0.00002",
+                                 "promote_limit: 0B",
+                                 "reserve: 64MiB",
+                                 "reserve: auto",
+                                 "tau1: 1.0",
+                                 "gain_margin: 0",
+                                 "tiers: [3, 1, 0]",
+                                 "attach: [1, 4194304]",
+                                 "mode: manage",
+                                 "move: sync",
+                                 "shared: yes",
+                                 "flush: none",
+                                 "seed: 18446744073709551615",
+                                 "tau_step: 0.5",
+                                 "ablation: []"})
     EXPECT_EQ(problems_of(line), Lines{}) << line;
+}
+
+TEST(Config, AnAblationIsAListOrAWord) {
+  const Key& key = *find_key("ablation");
+  const auto text_of = [&](const std::string& line) {
+    return key.get(read_config_text(line, "f.yaml").config);
+  };
+  EXPECT_EQ(text_of("ablation: [no-budget, fixed-regions]"), "fixed-regions,no-budget");
+  EXPECT_EQ(text_of("ablation: random-samples"), "random-samples");
+  EXPECT_EQ(text_of("ablation: none"), "none");
+  for (const auto word : {"fixed-regions", "random-samples", "no-budget"}) {
+    Config config;
+    ASSERT_TRUE(key.set(config, word));
+    EXPECT_EQ(key.get(config), word);
+  }
 }
 
 TEST(Config, BrokenYamlIsOneProblemWithItsLine) {

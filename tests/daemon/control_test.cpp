@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -171,6 +172,58 @@ TEST_F(ControlServer, ALineWithoutEndIsCutOffAt64KiB) {
   Client client(path_);
   client.send(std::string(kFrameBytes + 1, 'x'));
   EXPECT_TRUE(until([&] { return client.receive(), client.is_closed(); }));
+}
+
+TEST_F(ControlServer, PagesAreServedAndOthersAreNotFound) {
+  server_.serve_pages([](const std::string& path) -> Server::Page {
+    if (path != "/metrics") return {};
+    return {"text/x", "figures"};
+  });
+  Client client(path_);
+  client.send("GET /metrics HTTP/1.1\r\nHost: x\r\n");  // in pieces
+  client.send("Accept: */*\r\n\r\n");
+  ASSERT_TRUE(until([&] { return client.receive(), client.is_closed(); }));
+  EXPECT_EQ(client.receive(),
+            "HTTP/1.1 200 OK\r\nContent-Type: text/x\r\nContent-Length: 7\r\n"
+            "Connection: close\r\n\r\nfigures");
+  for (const char* const head : {"GET / HTTP/1.1\r\n\r\n", "GET \r\n\r\n", "GET  /\r\n\r\n"}) {
+    Client other(path_);
+    other.send(head);
+    ASSERT_TRUE(until([&] { return other.receive(), other.is_closed(); })) << head;
+    EXPECT_TRUE(other.receive().starts_with("HTTP/1.1 404 Not Found\r\n")) << other.receive();
+  }
+  Client flood(path_);
+  flood.send("GET /metrics HTTP/1.1\r\n" + std::string(kFrameBytes, 'x'));
+  EXPECT_TRUE(until([&] { return flood.receive(), flood.is_closed(); }));
+}
+
+TEST_F(ControlServer, ALoopbackAddressServesPagesAndTakesNoVerb) {
+  server_.serve_pages([](const std::string&) { return Server::Page{"text/x", "figures"}; });
+  int port = 20000 + ::getpid() % 20000;
+  while (!server_.listen_loopback("127.0.0.1:" + std::to_string(port))) ASSERT_LT(++port, 60000);
+  const auto talk = [&](const std::string& text) {
+    const Fd fd(::socket(AF_INET, SOCK_STREAM, 0));
+    sockaddr_in address{
+        AF_INET, htons(static_cast<std::uint16_t>(port)), {htonl(INADDR_LOOPBACK)}, {}};
+    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    (void)!::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
+    std::string got;
+    std::array<char, 256> part{};
+    EXPECT_TRUE(until([&] {
+      const ssize_t bytes = ::recv(fd.get(), part.data(), part.size(), MSG_DONTWAIT);
+      if (bytes > 0) got.append(part.data(), static_cast<std::size_t>(bytes));
+      return bytes == 0 || (bytes < 0 && errno != EAGAIN);
+    }));
+    return got;
+  };
+  EXPECT_TRUE(talk("GET /metrics HTTP/1.0\r\n\r\n").ends_with("\r\n\r\nfigures"));
+  EXPECT_EQ(talk("{\"verb\": \"status\"}\n"), "");
+}
+
+TEST_F(ControlServer, OnlyALoopbackAddressIsOpened) {
+  for (const char* const address : {"0.0.0.0:9464", "[::]:9464", "127.0.0.1", "127.0.0.1:0",
+                                    "127.0.0.1:65536", "localhost:9464", "192.0.2.1:9464", ":1"})
+    EXPECT_FALSE(server_.listen_loopback(address)) << address;
 }
 
 TEST_F(ControlServer, SilentClientsAreCutOff) {

@@ -27,12 +27,15 @@ struct FakeKernel {
   struct Ticket {
     std::uint64_t cookie;
     std::vector<hmk_range> ranges;
+    std::uint32_t flags = 0;
   };
   std::vector<Ticket> tickets;  ///< in flight, oldest first
   std::map<std::uint64_t, std::vector<hmk_range_result>> finished;
   int refuse_move = 0;  ///< errno of the next moves
   int refuse_set = 0;
+  std::size_t nr_checked = 0;  ///< ranges of dry runs
   bool is_open = true;
+  bool runs = true;  ///< the interval clock
 
   void tell(unsigned kind, std::uint64_t value) {
     events.push_back({sizeof(hmk_event), kind, value, 0});
@@ -92,9 +95,18 @@ class FakeDevice : public Device {
     kernel_.params = params;
     return {};
   }
-  Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges) override {
+  Result<void> run(bool runs) override {
+    kernel_.runs = runs;
+    return {};
+  }
+  Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
+                    std::uint32_t flags) override {
     if (kernel_.refuse_move != 0) return Error{"hmk refused MOVE", "", kernel_.refuse_move};
-    kernel_.tickets.push_back({cookie, {ranges.begin(), ranges.end()}});
+    if (flags & HMK_MOVE_DRY_RUN) {
+      kernel_.nr_checked += ranges.size();
+      return {};
+    }
+    kernel_.tickets.push_back({cookie, {ranges.begin(), ranges.end()}, flags});
     return {};
   }
   Result<std::vector<hmk_range_result>> result(std::uint64_t cookie, std::size_t) override {

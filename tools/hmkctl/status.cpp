@@ -14,7 +14,11 @@ const std::vector<Table>& status_tables() {
                              {"total_bytes", "TOTAL", Unit::bytes}}};
   static const std::vector<Table> kTables{
       {"daemon",
-       {{"mode", ""}, {"interval_ns", "", Unit::ns}, {"version", ""}, {"socket", ""}},
+       {{"mode", ""},
+        {"paused", ""},
+        {"interval_ns", "", Unit::ns},
+        {"version", ""},
+        {"socket", ""}},
        Layout::fields},
       {"targets",
        {{"pid", "PID"},

@@ -2,11 +2,14 @@
 #include "verb.hpp"
 
 #include <cstdio>
+#include <sstream>
 
 namespace hmkctl {
 
 int fail(const Reply& reply) {
-  std::fprintf(stderr, "hmkctl: %s\n", reply.problem.c_str());
+  std::istringstream lines(reply.problem);
+  for (std::string line; std::getline(lines, line);)
+    std::fprintf(stderr, "hmkctl: %s\n", line.c_str());
   return reply.exit_code;
 }
 

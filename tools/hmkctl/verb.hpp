@@ -29,20 +29,27 @@ Run make_tiers(CLI::App& verb);
 Run make_regions(CLI::App& verb);
 Run make_top(CLI::App& verb);
 Run make_stats(CLI::App& verb);
+Run make_why(CLI::App& verb);
 Run make_set(CLI::App& verb);
 Run make_attach(CLI::App& verb);
 Run make_detach(CLI::App& verb);
 Run make_record(CLI::App& verb);
 Run make_heatmap(CLI::App& verb);
+Run make_reload(CLI::App& verb);
+Run make_pause(CLI::App& verb);
+Run make_resume(CLI::App& verb);
+Run make_doctor(CLI::App& verb);
 Run make_version(CLI::App& verb);
 
-/// One line to stderr; returns the exit code.
+/// A line per problem to stderr; returns the exit code.
 int fail(const Reply& reply);
 
 /// Ask, then print by description or fail: what most verbs are.
 int show(const Context& context, const std::string& verb, const nlohmann::json& args,
          const std::vector<Table>& tables);
 
+/// The description of `set` and `reload`.
+const std::vector<Table>& change_tables();
 /// The description of `status`, shared with `top`.
 const std::vector<Table>& status_tables();
 /// The description of `regions`, shared with `top`.

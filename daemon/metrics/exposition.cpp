@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "metrics/exposition.hpp"
+
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace hmk {
+namespace {
+
+using nlohmann::json;
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+/// A metric of one figure per process.
+struct Metric {
+  const char* member;  ///< of a target in `stats`
+  const char* name;
+  const char* type;
+  double scale;
+  const char* help;
+};
+
+constexpr double kSeconds = 1e-9, kRatio = 0.01;
+constexpr std::array kMetrics{
+    Metric{"intervals", "hmk_intervals", "counter", 1, "Profiling intervals since attach."},
+    Metric{"late_intervals", "hmk_late_intervals", "counter", 1,
+           "Intervals whose rounds were cut to end in time."},
+    Metric{"degraded_intervals", "hmk_degraded_intervals", "counter", 1,
+           "Intervals with more regions than samples."},
+    Metric{"wall_ns", "hmk_wall_seconds", "counter", kSeconds, "Time profiled."},
+    Metric{"profile_ns", "hmk_profile_seconds", "counter", kSeconds, "CPU time of profiling."},
+    Metric{"budget_percent", "hmk_overhead_budget_ratio", "gauge", kRatio,
+           "Share of an interval that profiling may take."},
+    Metric{"state_bytes", "hmk_state_bytes", "gauge", 1, "Memory the module uses for the process."},
+    Metric{"planned_promote_bytes", "hmk_planned_promote_bytes", "counter", 1,
+           "Bytes planned to be promoted."},
+    Metric{"planned_demote_bytes", "hmk_planned_demote_bytes", "counter", 1,
+           "Bytes planned to be demoted."},
+    Metric{"promoted_bytes", "hmk_promoted_bytes", "counter", 1, "Bytes moved to a faster tier."},
+    Metric{"demoted_bytes", "hmk_demoted_bytes", "counter", 1, "Bytes moved to a slower tier."},
+    Metric{"plans_skipped", "hmk_plans_skipped", "counter", 1,
+           "Plans dropped because the one before still moved."},
+    Metric{"backed_off_ranges", "hmk_backed_off_ranges", "gauge", 1,
+           "Ranges left alone after a refusal."},
+    Metric{"pages_clean", "hmk_clean_pages", "counter", 1,
+           "Pages copied ahead, not written since."},
+    Metric{"pages_recopied", "hmk_recopied_pages", "counter", 1,
+           "Pages written while they were copied ahead, copied again."},
+    Metric{"pages_sync", "hmk_sync_pages", "counter", 1, "Pages copied while unmapped."},
+    Metric{"copy_ns", "hmk_copy_seconds", "counter", kSeconds, "Time of copying ahead."},
+    Metric{"commit_ns", "hmk_commit_seconds", "counter", kSeconds,
+           "Time in which pages were unmapped."},
+    Metric{"commit_max_ns", "hmk_commit_max_seconds", "gauge", kSeconds,
+           "Longest time in which a chunk was unmapped."},
+};
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') out += '\\';
+    out += c >= ' ' && c <= '~' ? c : '?';  // the name of a process may be any bytes
+  }
+  return out;
+}
+
+class Text {
+ public:
+  void family(const char* name, const char* type, const char* help) {
+    name_ = name;
+    is_counter_ = std::string_view(type) == "counter";
+    text_ += "# TYPE " + name_ + " " + type + "\n# HELP " + name_ + " " + help + "\n";
+  }
+  void sample(const Labels& labels, const json& value, double scale = 1) {
+    if (!value.is_number()) return;
+    std::array<char, 32> number{};
+    std::snprintf(number.data(), number.size(), "%.15g", value.get<double>() * scale);
+    text_ += name_ + (is_counter_ ? "_total" : "");
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      text_ += (i == 0 ? "{" : ",") + labels[i].first + "=\"" + escaped(labels[i].second) + "\"";
+    text_ += (labels.empty() ? " " : "} ") + std::string(number.data()) + "\n";
+  }
+  std::string end() && { return std::move(text_) + "# EOF\n"; }
+
+ private:
+  std::string text_, name_;
+  bool is_counter_ = false;
+};
+
+json member(const json& row, const char* name) {
+  return row.value(name, json());
+}
+
+std::string word(const json& row, const char* name) {
+  const json value = member(row, name);
+  if (value.is_null()) return "";  // not known: an empty label is none
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+void each_target(const json& report, const std::function<void(const json&, Labels)>& tell) {
+  for (const json& target : member(report, "targets"))
+    tell(target, {{"pid", word(target, "pid")}, {"comm", word(target, "comm")}});
+}
+
+/// One sample per row of a list inside each target, told apart by `keys`.
+void lists(Text& text, const json& report, const char* list, const std::vector<const char*>& keys,
+           const char* value, double scale = 1) {
+  each_target(report, [&](const json& target, const Labels& who) {
+    for (const json& row : member(target, list)) {
+      Labels labels = who;
+      for (const char* const key : keys) labels.emplace_back(key, word(row, key));
+      text.sample(labels, member(row, value), scale);
+    }
+  });
+}
+
+}  // namespace
+
+std::string to_open_metrics(const json& status, const json& stats) {
+  Text text;
+  text.family("hmk_targets", "gauge", "Managed processes.");
+  text.sample({}, member(status, "targets").size());
+  for (const Metric& metric : kMetrics) {
+    text.family(metric.name, metric.type, metric.help);
+    each_target(stats, [&](const json& target, const Labels& who) {
+      text.sample(who, member(target, metric.member), metric.scale);
+    });
+  }
+  text.family("hmk_refused_bytes", "counter", "Bytes that stayed where they were, by reason.");
+  each_target(stats, [&](const json& target, const Labels& who) {
+    const json refused = member(target, "refused_bytes");
+    for (const auto& [reason, bytes] : refused.items()) {
+      Labels labels = who;
+      labels.emplace_back("reason", reason);
+      text.sample(labels, bytes);
+    }
+  });
+  text.family("hmk_moved_bytes", "counter", "Bytes moved, by pair of tiers.");
+  lists(text, stats, "pairs", {"from_tier", "to_tier"}, "moved_bytes");
+  text.family("hmk_resident_bytes", "gauge", "Bytes of the process on a tier.");
+  lists(text, status, "tiers", {"tier", "node"}, "resident_bytes");
+  text.family("hmk_hot_share_ratio", "gauge", "Share of the seen hotness on a tier (an estimate).");
+  lists(text, status, "tiers", {"tier", "node"}, "hot_share_percent", kRatio);
+  text.family("hmk_tier_free_bytes", "gauge", "Free bytes of a tier above the watermarks.");
+  lists(text, status, "tiers", {"tier", "node"}, "free_bytes");
+  return std::move(text).end();
+}
+
+}  // namespace hmk

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "metrics/history.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "metrics/counters.hpp"
+
+namespace hmk {
+
+void History::saw(const Snapshot& snapshot) {
+  std::vector<Sighting> seen;
+  seen.reserve(snapshot.records.size());
+  for (const hmk_record& record : snapshot.records)
+    seen.push_back({snapshot.interval.seq, record.start, record.length, record.hi_q16,
+                    record.whi_q16, record.resident_pages, static_cast<std::int16_t>(record.node),
+                    record.samples});
+  nr_sightings_ += seen.size();
+  intervals_.push_back(std::move(seen));
+  while (intervals_.size() > kIntervals || (nr_sightings_ > kSightings && intervals_.size() > 1)) {
+    nr_sightings_ -= intervals_.front().size();
+    intervals_.pop_front();
+  }
+}
+
+void History::decided(std::uint64_t seq, const policy::Plan& plan) {
+  for (const auto* const moves : {&plan.demotions, &plan.promotions})
+    for (const policy::Move& move : *moves)
+      decisions_.push_back({seq, move, moves == &plan.promotions, false, {}});
+  while (decisions_.size() > kDecisions) decisions_.pop_front();
+}
+
+void History::ended(const policy::Move& move, const hmk_range_result& result) {
+  // The newest plan that holds it: the same range may have been planned before.
+  const auto found = std::ranges::find_if(decisions_.rbegin(), decisions_.rend(),
+                                          [&](const Decision& d) { return d.move == move; });
+  if (found == decisions_.rend()) return;
+  found->has_ended = true;
+  found->result = result;
+}
+
+std::vector<Sighting> History::sightings(std::uint64_t address) const {
+  std::vector<Sighting> out;
+  for (const std::vector<Sighting>& seen : intervals_) {
+    auto at = std::ranges::upper_bound(seen, address, {}, &Sighting::start);
+    if (at == seen.begin()) continue;
+    --at;
+    if (address - at->start < at->length) out.push_back(*at);
+  }
+  return out;
+}
+
+std::vector<Decision> History::decisions(std::uint64_t start, std::uint64_t end) const {
+  std::vector<Decision> out;
+  std::ranges::copy_if(decisions_, std::back_inserter(out), [&](const Decision& d) {
+    return d.move.start < end && start < d.move.start + d.move.length;
+  });
+  return out;
+}
+
+std::string_view action_name(const Decision& decision) {
+  if (decision.move.reason == policy::Reason::kGather) return "gather";
+  return decision.is_promotion ? "promote" : "demote";
+}
+
+std::string_view reason_text(policy::Reason reason) {
+  switch (reason) {
+    case policy::Reason::kHot:
+      return "hotter than what the faster tier holds, or room there";
+    case policy::Reason::kGather:
+      return "the rest of it is in the fastest tier";
+    case policy::Reason::kMadeRoom:
+      return "makes room for hotter memory";
+    case policy::Reason::kExchange:
+      return "lower tiers are full: changes places with hotter memory";
+  }
+  return "";
+}
+
+std::string outcome_text(const Decision& decision) {
+  const hmk_range_result& result = decision.result;
+  if (!decision.has_ended) return "not moved";
+  if (result.error != 0) return std::string("refused: ") + std::strerror(-result.error);
+  if (refused_pages(result) <= moved_pages(result))
+    return moved_pages(result) ? "moved" : "nothing to move";
+  const auto* const most = std::max_element(std::begin(result.refused), std::end(result.refused));
+  return "refused: " +
+         std::string(refusal_name(static_cast<unsigned>(most - std::begin(result.refused))));
+}
+
+}  // namespace hmk

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// What was seen of each place of a process in the last intervals, and what was
+// decided about it and why: what `hmkctl why` tells. Bounded; it decides nothing.
+//
+//   history.saw(snapshot);
+//   history.decided(seq, plan);            as planned
+//   history.ended(move, result);           how it went
+//   history.sightings(address)             oldest first
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/device.hpp"
+#include "policy/types.hpp"
+
+namespace hmk {
+
+/// The region around an address, as one interval saw it.
+struct Sighting {
+  std::uint64_t seq = 0, start = 0, length = 0;
+  std::uint32_t hi_q16 = 0, whi_q16 = 0;
+  std::uint32_t resident_pages = 0;
+  std::int16_t node = -1;
+  std::uint16_t samples = 0;
+};
+
+struct Decision {
+  std::uint64_t seq = 0;  ///< the interval it was made from
+  policy::Move move{};
+  bool is_promotion = false;
+  bool has_ended = false;  ///< result below is known
+  hmk_range_result result{};
+};
+
+class History {
+ public:
+  static constexpr std::size_t kIntervals = 64;
+  static constexpr std::size_t kSightings = 1u << 20;  ///< over all intervals kept: 40 MiB
+  static constexpr std::size_t kDecisions = 1u << 15;
+
+  void saw(const Snapshot& snapshot);
+  void decided(std::uint64_t seq, const policy::Plan& plan);
+  void ended(const policy::Move& move, const hmk_range_result& result);
+
+  std::vector<Sighting> sightings(std::uint64_t address) const;
+  /// Those that touch [start, end), oldest first.
+  std::vector<Decision> decisions(std::uint64_t start, std::uint64_t end) const;
+
+ private:
+  std::deque<std::vector<Sighting>> intervals_;  // each in address order
+  std::size_t nr_sightings_ = 0;
+  std::deque<Decision> decisions_;
+};
+
+/// "promote", "demote" or "gather".
+std::string_view action_name(const Decision& decision);
+/// Why it was decided, for people: "hotter than what the faster tier holds".
+std::string_view reason_text(policy::Reason reason);
+/// How it went: "moved", "not moved", "refused: pinned", ...
+std::string outcome_text(const Decision& decision);
+
+}  // namespace hmk

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+//
+// The exposition read back by a strict reader of our own: what it takes is OpenMetrics.
+#include "metrics/exposition.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace hmk {
+namespace {
+
+using nlohmann::json;
+
+/// Samples by their text before the value. Fails the test on any line that the
+/// specification forbids: unknown or repeated family, a sample outside its family's
+/// block, a counter without _total, a label value with a bare quote, no # EOF.
+std::map<std::string, double> parse(const std::string& text) {
+  static const std::regex kType(R"(# TYPE ([a-z_:][a-z0-9_:]*) (counter|gauge|info))");
+  static const std::regex kHelp(R"(# HELP ([a-z_:][a-z0-9_:]*) [^\\\n]+)");
+  static const std::regex kSample(
+      R"re(([a-z_:][a-z0-9_:]*)(\{[a-z_]+="(?:[^"\\]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\]|\\["\\n])*")*\})? (-?[0-9.]+(?:e[+-]?[0-9]+)?))re");
+  std::map<std::string, double> samples;
+  std::set<std::string> families;
+  std::string family, type;
+  bool has_ended = false;
+  std::istringstream lines(text);
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_FALSE(has_ended) << line;
+    if (line == "# EOF") {
+      has_ended = true;
+    } else if (std::regex_match(line, match, kType)) {
+      family = match[1], type = match[2];
+      EXPECT_TRUE(families.insert(family).second) << line;
+    } else if (std::regex_match(line, match, kHelp)) {
+      EXPECT_EQ(match[1], family) << line;
+    } else if (std::regex_match(line, match, kSample)) {
+      EXPECT_EQ(match[1], family + (type == "counter" ? "_total" : "")) << line;
+      EXPECT_TRUE(samples.emplace(match[1].str() + match[2].str(), std::stod(match[3])).second)
+          << line;
+    } else {
+      ADD_FAILURE() << "not OpenMetrics: " << line;
+    }
+  }
+  EXPECT_TRUE(has_ended && text.ends_with("\n"));
+  return samples;
+}
+
+TEST(Exposition, WithoutProcessesIsWellFormed) {
+  const auto samples = parse(to_open_metrics({{"targets", json::array()}}, json::object()));
+  EXPECT_EQ(samples, (std::map<std::string, double>{{"hmk_targets", 0}}));
+}
+
+TEST(Exposition, TellsTheReportsInBaseUnits) {
+  const json stats{{"targets",
+                    {{{"pid", 7},
+                      {"comm", "redis"},
+                      {"promoted_bytes", 4096},
+                      {"profile_ns", 1'500'000'000},
+                      {"budget_percent", 5.0},
+                      {"refused_bytes", {{"pinned", 8192}, {"busy", 0}}},
+                      {"pairs", {{{"from_tier", nullptr}, {"to_tier", 1}, {"moved_bytes", 1}}}}}}}};
+  const json status{
+      {"targets",
+       {{{"pid", 7},
+         {"comm", "redis"},
+         {"tiers",
+          {{{"tier", 1}, {"node", 0}, {"resident_bytes", 10}, {"hot_share_percent", 25.0}}}}}}}};
+  const auto samples = parse(to_open_metrics(status, stats));
+  const std::string who = R"({pid="7",comm="redis")";
+  EXPECT_EQ(samples.at("hmk_promoted_bytes_total" + who + "}"), 4096);
+  EXPECT_EQ(samples.at("hmk_profile_seconds_total" + who + "}"), 1.5);
+  EXPECT_EQ(samples.at("hmk_overhead_budget_ratio" + who + "}"), 0.05);
+  EXPECT_EQ(samples.at("hmk_refused_bytes_total" + who + R"(,reason="pinned"})"), 8192);
+  EXPECT_EQ(samples.at("hmk_moved_bytes_total" + who + R"(,from_tier="",to_tier="1"})"), 1);
+  EXPECT_EQ(samples.at("hmk_resident_bytes" + who + R"(,tier="1",node="0"})"), 10);
+  EXPECT_EQ(samples.at("hmk_hot_share_ratio" + who + R"(,tier="1",node="0"})"), 0.25);
+  EXPECT_FALSE(samples.contains("hmk_state_bytes" + who + "}")) << "not known is no zero";
+}
+
+TEST(Exposition, ANameOfAnyBytesStaysALabel) {
+  const json stats{{"targets", {{{"pid", 7}, {"comm", "a\"b\\c\nd\xff"}, {"intervals", 1}}}}};
+  const auto samples = parse(to_open_metrics({{"targets", json::array()}}, stats));
+  EXPECT_EQ(samples.at(R"(hmk_intervals_total{pid="7",comm="a\"b\\c?d?"})"), 1);
+}
+
+}  // namespace
+}  // namespace hmk
