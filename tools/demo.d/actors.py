@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import List
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from inside.waiting import LOGS, Failed, wait_for  # noqa: E402
+from guest.waiting import LOGS, Failed, wait_for  # noqa: E402
 
 REDIS_SOCKET, STATE = "/run/redis.sock", "/run/load.state"
 

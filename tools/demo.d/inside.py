@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 from actors import LOGS, REDIS_SOCKET, STATE, Failed, Load, Redis
-from inside.hmkd import Daemon  # actors made tools/ importable
+from guest.hmkd import Daemon  # actors made tools/ importable
 
 APPLICATION_CPU = 0
 

@@ -11,10 +11,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d"), str(Path(__file__).resolve().parent)]
 
 from lab import LabError  # noqa: E402
+from lab.build import user_space  # noqa: E402
 from lab.kernels import SERIES  # noqa: E402
 from lab.module import build_module  # noqa: E402
 import picture  # noqa: E402
-import prepare  # noqa: E402
 import stage  # noqa: E402
 import verdict  # noqa: E402
 from plan import Plan  # noqa: E402
@@ -42,7 +42,7 @@ def main() -> int:
     args = parse()
     plan = Plan(in_place=args.updates == "in-place")
     args.out.mkdir(parents=True, exist_ok=True)
-    build = prepare.user_space(ROOT, args.out)
+    build = user_space(ROOT, args.out, ("hmkd", "hmkctl", "hmk-load-kv"))
     module = build_module(args.kernel)
     show = stage.run(ROOT, args.kernel, build, module, plan, args.out)
     result = verdict.judge(show)
@@ -60,7 +60,7 @@ if __name__ == "__main__":
         sys.exit(main())
     except KeyboardInterrupt:
         sys.exit(130)
-    except (LabError, prepare.BuildError, stage.StageError) as problem:
+    except (LabError, stage.StageError) as problem:
         print(f"tools/demo: {problem}", file=sys.stderr)
         sys.exit(getattr(problem, "exit_code", 1))
     except OSError as problem:

@@ -71,7 +71,7 @@ def load_machine(file: str, host_memory: Optional[int] = None) -> Machine:
     nodes = [_node(item, field, owners) for item, field in zip(items, fields)]
     nodes.sort(key=lambda node: node.id)
     _check_bandwidths(top["nodes"], nodes)
-    _check_memory(top["nodes"], nodes, host_memory if host_memory is not None else _available())
+    _check_memory(top["nodes"], nodes, host_memory if host_memory is not None else available_memory())
     derived = _derived_distances(nodes)
     distances = _given_distances(top["distances"], len(nodes)) if "distances" in top else derived
     return Machine(top["name"].text(), tuple(nodes), distances)
@@ -157,7 +157,8 @@ def _check_memory(place: Item, nodes: Sequence[Node], available: int) -> None:
                    "make them smaller or free memory")
 
 
-def _available() -> int:
+def available_memory() -> int:
+    """Bytes the host can give now."""
     with open("/proc/meminfo", encoding="ascii") as lines:
         for line in lines:
             if line.startswith("MemAvailable:"):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Sequence, Tuple
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))
-from inside.waiting import LOGS, Failed, wait_for  # noqa: E402
+from guest.waiting import LOGS, Failed, wait_for  # noqa: E402
 
 APPLICATION_CPU, CLIENT_CPU = 0, 1
 LOAD_SECONDS = 36_000.0  # of the guest's time, which runs ahead while the guest waits for the host

@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Builds the programs the demo runs; nothing else of user space."""
+"""Builds some of the programs of user space, no more than are wanted."""
 import os
 import re
 import subprocess
 from pathlib import Path
+from typing import Sequence
 
-from lab.progress import step
-
-TARGETS = ("hmkd", "hmkctl", "hmk-load-kv")
-
-
-class BuildError(Exception):
-    """One line: what failed, why, and where the whole log is."""
+from .errors import LabError
+from .progress import step
 
 
-def user_space(root: Path, out: Path) -> Path:
-    """The build folder: $HMK_BUILD as it is, or build/release with TARGETS brought up to date."""
+def user_space(root: Path, out: Path, targets: Sequence[str]) -> Path:
+    """The build folder: $HMK_BUILD as it is, or build/release with `targets` brought up to date.
+
+    Raises LabError with what failed, why, and where the whole log is (in `out`).
+    """
     if "HMK_BUILD" in os.environ:
         return Path(os.environ["HMK_BUILD"])
     _run(["cmake", "--preset", "release"], root, out, "configuring user space")
-    _run(["cmake", "--build", "--preset", "release", "--target", *TARGETS], root, out, "building user space")
+    _run(["cmake", "--build", "--preset", "release", "--target", *targets], root, out, "building user space")
     return root / "build/release"
 
 
@@ -30,4 +29,4 @@ def _run(command: list, root: Path, out: Path, what: str) -> None:
     if done.returncode:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
         first = next((line for line in lines if re.search(r"error[: ]|CMake Error", line)), lines[-1] if lines else "?")
-        raise BuildError(f"{what} failed: {first.strip()}; see {log}")
+        raise LabError(f"{what} failed: {first.strip()}; see {log}")
