@@ -8,6 +8,7 @@
 #include <hmk/core/budget.h>
 #include <hmk/core/hotness.h>
 #include <hmk/core/region.h>
+#include <hmk/core/residency.h>
 
 #include "compat/flush.h"
 #include "session.h"
@@ -160,6 +161,7 @@ static void finish(struct hmk_session *s, u32 scans, u32 flushes)
 	p->fixed_ns = hmk_budget_track_fixed(p->fixed_ns, iv.profile_ns > p->passes_ns ?
 					     iv.profile_ns - p->passes_ns : 0);
 	hmk_hotness_gather(p->now.at, p->now.nr, p->samples);
+	hmk_residency_guess(p->now.at, p->now.nr, p->samples);
 	hmk_hotness_judge(p->now.at, p->now.nr, p->params.alpha_q16);
 	hmk_publish(s, &iv);
 	announce(s, iv.seq);

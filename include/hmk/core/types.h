@@ -46,7 +46,7 @@ struct hmk_region {
 	__u32 prev_hi_q16;	/* of the interval before: variance is |hi - prev| (A-5) */
 	__u32 whi_q16;		/* smoothed (HK-33) */
 	__u32 generation;	/* new whenever the borders change */
-	__u32 resident_pages;	/* 4 KiB pages present at the last census */
+	__u32 resident_pages;	/* 4 KiB pages present: counted, or guessed (residency.c) */
 	__u32 away_pages;	/* of these, not on @node */
 	__u32 accesses;		/* sum of the counts of this interval */
 	__s16 node;		/* holds most of the pages; -1 unknown */
