@@ -58,7 +58,7 @@ def main() -> int:
     built = userspace.build(ROOT)
     folder = ROOT / "build/release"
     units = [n for n in userspace.names(folder) if not args.only or args.only.search(f"ctest/{n}")]
-    labs = [t for t in python_tests.collect(ROOT / "tests/lab") if not args.only or args.only.search(python_tests.name(t))]
+    labs = [t for t in python_tests.collect(ROOT / "tests") if not args.only or args.only.search(python_tests.name(t))]
     guests = [t for t in e2e.collect(ROOT, (args.kernel,) if args.kernel else None)
               if not args.only or args.only.search(t.name)]
     if args.list:

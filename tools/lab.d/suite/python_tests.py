@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The lab's own tests: unittest files in tests/lab, each method counted by itself."""
+"""The tools' own tests: unittest files in tests/lab and tests/bench, each method counted by itself."""
 import sys
 import time
 import traceback
@@ -10,20 +10,28 @@ from typing import Iterator, List
 from suite.case import FAILED, PASSED, SKIPPED, Result
 
 
-def collect(folder: Path) -> List[unittest.TestCase]:
-    """All test methods below `folder`."""
+FOLDERS = ("lab", "bench")
+
+
+def collect(tests: Path) -> List[unittest.TestCase]:
+    """All test methods below FOLDERS of `tests`."""
     def flatten(suite) -> Iterator[unittest.TestCase]:
         for test in suite:
             if isinstance(test, unittest.TestSuite):
                 yield from flatten(test)
             else:
                 yield test
-    return list(flatten(unittest.TestLoader().discover(str(folder), "test_*.py", str(folder))))
+    found = []
+    for folder in FOLDERS:
+        for test in flatten(unittest.TestLoader().discover(str(tests / folder), "test_*.py", str(tests / folder))):
+            test.folder = folder
+            found.append(test)
+    return found
 
 
 def name(test: unittest.TestCase) -> str:
-    """lab/Class.method."""
-    return "lab/" + ".".join(test.id().split(".")[-2:])
+    """folder/Class.method."""
+    return f"{test.folder}/" + ".".join(test.id().split(".")[-2:])
 
 
 def run(test: unittest.TestCase) -> Result:

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""The placement benchmark's own arithmetic: plans, convergence, hindsight, recall, the chosen variant, bad input."""
+import subprocess
+import sys
+import tempfile
+import unittest
+from array import array
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/bench.d/placement")]
+
+import belief  # noqa: E402
+import cells  # noqa: E402
+import figures  # noqa: E402
+import hindsight  # noqa: E402
+import table  # noqa: E402
+from workloads import WORKLOADS  # noqa: E402
+
+MIB = 1 << 20
+CHUNK = 2 * MIB
+
+
+class Converged(unittest.TestCase):
+    SECONDS = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+
+    def test_from_the_first_sample_that_stays_near(self):
+        self.assertEqual(figures.converged([.1, .5, .9, .6, .9, .9, .9, .9], self.SECONDS, None, before_jump=True), 4.0)
+
+    def test_what_never_moves_has_converged_at_once(self):
+        self.assertEqual(figures.converged([.4] * 8, self.SECONDS, None, before_jump=True), 0.0)
+
+    def test_what_ends_far_from_its_mean_has_not(self):
+        self.assertIsNone(figures.converged([.1, .1, .1, .1, .1, .1, .2, .8], self.SECONDS, None, before_jump=True))
+
+    def test_after_a_jump_counts_from_the_jump(self):
+        tier1 = [.9, .9, .9, .9, .2, .8, .8, .8]
+        self.assertEqual(figures.converged(tier1, self.SECONDS, 4.0, before_jump=True), 0.0)
+        self.assertEqual(figures.converged(tier1, self.SECONDS, 4.0, before_jump=False), 1.0)
+
+    def test_exactly_at_the_bound_is_near(self):
+        tier1 = [19.0, 20.0, 20.0, 20.0]  # in floating point 20 * 0.05 is exactly 1
+        self.assertEqual(figures.converged(tier1, [1, 2, 3, 4], None, before_jump=True), 0.0)
+
+
+class Hindsight(unittest.TestCase):
+    COUNTS = {0: 50, 1: 1, 512: 30, 1024: 19}  # pages 0 and 1 share a 2 MiB piece
+
+    def test_small_pieces(self):
+        self.assertEqual(hindsight.shares(self.COUNTS, [2 * 4096, 4096, 4096], 4096), [.80, .19, .01])
+
+    def test_large_pieces_cost_room(self):
+        self.assertEqual(hindsight.shares(self.COUNTS, [CHUNK, CHUNK, CHUNK], CHUNK), [.51, .30, .19])
+        self.assertEqual(hindsight.shares(self.COUNTS, [CHUNK - 1, CHUNK, 0], CHUNK), [0.0, .51, .49])
+
+    def test_shares_add_up(self):
+        self.assertAlmostEqual(sum(hindsight.shares(self.COUNTS, [4096] * 4, 4096)), 1.0)
+
+    def test_room_is_free_and_own_memory_in_the_order_of_tiers(self):
+        self.assertEqual(hindsight.capacities([10 * MIB, 100 * MIB], [90 * MIB, 0], [1, 0]), [76 * MIB, 76 * MIB])
+
+
+class Belief(unittest.TestCase):
+    TRUTH = [[0, CHUNK], [4 * CHUNK, CHUNK]]  # lists, as JSON gives them
+
+    def test_perfect(self):
+        regions = [(0, CHUNK, 3.0), (CHUNK, 3 * CHUNK, 1.0), (4 * CHUNK, CHUNK, 3.0)]
+        self.assertEqual(belief.best(regions, self.TRUTH), (1.0, 1.0))
+
+    def test_a_region_twice_as_large_as_the_truth_halves_precision(self):
+        self.assertEqual(belief.best([(0, 2 * CHUNK, 1.0)], self.TRUTH[:1]), (1.0, 0.5))
+
+    def test_nothing_hot_is_nothing_found(self):
+        self.assertEqual(belief.best([(0, 10 * CHUNK, 0.0)], self.TRUTH), (0.0, 0.0))
+
+    def test_overlap_counts_parts(self):
+        spans = [(start, length) for start, length in self.TRUTH]
+        self.assertEqual(belief.overlap(CHUNK // 2, 4 * CHUNK, spans), CHUNK)
+
+    def test_physical_regions_through_a_page_table(self):
+        entries = array("Q", [belief.PRESENT | 7, belief.PRESENT | 8, 0, belief.PRESENT | 100])
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(entries.tobytes())
+            file.flush()
+            found = belief.to_virtual([(7 * 4096, 2 * 4096, 5.0), (100 * 4096, 4096, 2.0)], Path(file.name), 1 << 20)
+        self.assertEqual(found, [(1 << 20, 8192, 5.0), ((1 << 20) + 8192, 4096, 0.0), ((1 << 20) + 12288, 4096, 2.0)])
+
+    def test_bins_are_relative_to_the_hottest(self):
+        found = belief.bins([(0, CHUNK, 4.0), (CHUNK, CHUNK, 2.0)], (0, belief.BINS * CHUNK))
+        self.assertEqual(found[:3], [1.0, 0.5, 0.0])
+
+
+def run(workload: str, system: str, variant: str, tier1: float, pace: float, repeat: int = 1) -> dict:
+    """A run as main.py keeps it, with only what the table reads."""
+    shares = [tier1, 1 - tier1]
+    return {"cell": {"workload": workload, "system": system, "variant": variant, "kernel": "6.12", "page_size": "4K",
+                     "repeat": repeat, "window_seconds": 12.0, "knobs": {}},
+            "release": "r", "commit": "c", "has_truth": True, "belief": [], "interval_seconds": None,
+            "hindsight": {"4K": [.9, .1]},
+            "figures": {"tier_share": shares, "tier_share_over_time": {"seconds": [1], "shares": [shares]},
+                        "modelled_latency_ns": 100, table.PACE: pace, f"settled_{table.PACE}": pace,
+                        "kernel_instructions_percent": 3.0, "own_cpu_instructions_percent": 1.0, "converge_seconds": 1.0,
+                        "reconverge_seconds": None, "jumps_seconds": [], "bytes_migrated": 0, "counters": {},
+                        "gap_p99_us": 1, "gap_max_us": 2, "ops": 1, "wrong_values": 0, "resident_bytes": [1, 1]}}
+
+
+class Table(unittest.TestCase):
+    def test_the_better_variant_is_shown(self):
+        rows = table.rows([run("w", "first-touch", "", .3, 1000), run("w", "damon", "default", .4, 900),
+                           run("w", "damon", "tuned", .5, 800)])
+        self.assertEqual([row["settings"]["variant"] for row in rows], ["", "tuned"])
+        self.assertEqual(rows[1]["modelled_time_vs_first_touch"], 0.8)
+
+    def test_the_oracle_that_ran_is_the_bound(self):
+        rows = table.rows([run("w", "first-touch", "", .3, 1000), run("w", "oracle", "", .6, 700)])
+        self.assertEqual((rows[0]["oracle_ratio"], rows[0]["oracle_source"]), (.5, "run"))
+
+    def test_repeats_give_a_spread_and_lend_it(self):
+        rows = table.rows([run("w", "hm-keeper", "", .8, 1, 1), run("w", "hm-keeper", "", .9, 1, 2),
+                           run("v", "hm-keeper", "", .5, 1)])
+        self.assertAlmostEqual(rows[0]["spread"], .1)
+        self.assertEqual((rows[0]["spread_from"], rows[1]["spread_from"]), ("own repeats", "largest of repeated cells"))
+
+
+class Plan(unittest.TestCase):
+    def plan(self, systems, kernel="6.12", quick=False):
+        return cells.plan({"gups-stable": WORKLOADS["gups-stable"]}, systems, [kernel], ["4K"], 1, 12.0, quick)
+
+    def test_peers_run_with_all_their_settings(self):
+        self.assertEqual([cell.variant for cell in self.plan(["damon"])], ["default", "tuned"])
+        self.assertEqual([cell.variant for cell in self.plan(["damon"], quick=True)], ["tuned"])
+
+    def test_what_a_kernel_cannot_is_left_out_with_a_reason(self):
+        self.assertEqual(self.plan(["damon", "numa-balancing"], "6.1"), [])
+        self.assertIn("DAMON", cells.not_applicable("damon", "6.1"))
+
+    def test_keys_are_different_and_fit_for_files(self):
+        keys = [cell.key for cell in self.plan([*cells.SYSTEMS, *(f"hm-keeper/{name}" for name in cells.ABLATIONS)])]
+        self.assertEqual(len(keys), len(set(keys)))
+        self.assertFalse([key for key in keys if "/" in key])
+
+
+class BadInput(unittest.TestCase):
+    """One line, exit code 2, before anything is built or booted."""
+
+    def refused(self, *flags: str) -> str:
+        done = subprocess.run([sys.executable, "-B", str(ROOT / "tools/bench.d/placement/main.py"), *flags], check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        return done.stderr
+
+    def test_unknown_names(self):
+        self.assertIn("gups-stable", self.refused("--workload", "gups"))
+        self.assertIn("numa-balancing", self.refused("--system", "autonuma"))
+        self.assertIn("6.12", self.refused("--kernel", "5.10"))
+
+    def test_no_cell_fits(self):
+        self.assertIn("--list", self.refused("--system", "damon", "--kernel", "6.1"))
+
+    def test_a_machine_that_does_not_fit(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write((ROOT / "configs/lab/bench-four-tier.yaml").read_text().replace("512MiB", "51200GiB"))
+            file.flush()
+            self.assertIn("available", self.refused("--quick", "--machine", file.name))
+
+    def test_a_folder_that_is_not_there(self):
+        self.assertIn("create it first", self.refused("--json", "/no/such/folder/file.json"))
+
+
+if __name__ == "__main__":
+    unittest.main()

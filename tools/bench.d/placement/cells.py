@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""Which cells there are: workload by system by kernel by page size, with the knobs of every system."""
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterator, List, Optional, Sequence
+
+MIB = 1 << 20
+INTERVAL = "1s"  # ours in these guests: with the shipped 10 s a window would hold two
+
+#: Every system's settings, by variant. A system with several is shown with the one that served the workload best.
+NUMA_BALANCING = {
+    "default": {},
+    "tuned": {"scan_delay_ms": 100, "scan_period_min_ms": 100, "scan_period_max_ms": 1000, "scan_size_mb": 1024,
+              "hot_threshold_ms": 5000, "numa_balancing_promote_rate_limit_MBps": 65536},
+}
+_DAMON_COMMON = {"hot_percent": 20, "cold_percent": 5, "cold_age": 5, "quota_ms": 0, "quota_bytes": 0}
+DAMON = {
+    # Its own defaults for sampling; it has none for schemes, so these are ours.
+    "default": {"sample_us": 5000, "aggr_us": 100_000, "min_nr_regions": 10, "max_nr_regions": 1000, **_DAMON_COMMON},
+    "tuned": {"sample_us": 20_000, "aggr_us": 400_000, "min_nr_regions": 400, "max_nr_regions": 2000, **_DAMON_COMMON},
+}
+HM_KEEPER = {"mode": "manage", "interval": INTERVAL, "overhead": "5%", "promote_limit": "200MiB"}
+ABLATIONS: Dict[str, Dict[str, Any]] = {  # HK-68
+    "fixed-regions": {"ablation": "[fixed-regions]"},
+    "random-samples": {"ablation": "[random-samples]"},
+    "no-budget": {"ablation": "[no-budget]"},
+    "tier-by-tier": {"promotion": "tier-by-tier"},
+    "sync-only": {"move": "sync"},
+    "no-ema": {"alpha": "1"},
+}
+SYSTEMS = ("first-touch", "numa-balancing", "damon", "hm-keeper", "oracle")
+WITHOUT_TIERS = ("all nodes that are there at boot form one memory tier on this kernel, so the kernel neither promotes "
+                 "nor demotes between them")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run in one guest."""
+
+    workload: str
+    system: str
+    variant: str
+    kernel: str
+    page_size: str
+    repeat: int
+    window_seconds: float
+    knobs: Dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def key(self) -> str:
+        """Name of the cell's file."""
+        parts = (self.workload, self.system.replace("/", "+"), self.variant, self.kernel, self.page_size,
+                 f"{self.window_seconds:g}s", str(self.repeat))
+        return "_".join(part for part in parts if part)
+
+
+def variants(system: str) -> Dict[str, Dict[str, Any]]:
+    """Settings to try, by name; one nameless variant where there is no choice."""
+    name, _, ablation = system.partition("/")
+    if name == "numa-balancing":
+        return NUMA_BALANCING
+    if name == "damon":
+        return DAMON
+    if name == "hm-keeper":
+        return {"": {**HM_KEEPER, **(ABLATIONS[ablation] if ablation else {})}}
+    return {"": {}}
+
+
+def not_applicable(system: str, kernel: str) -> Optional[str]:
+    """Why this system cannot run on this kernel, or None."""
+    if kernel != "6.1":
+        return None
+    if system == "damon":
+        return "Debian's 6.1 is built without DAMON"
+    return WITHOUT_TIERS if system == "numa-balancing" else None
+
+
+def plan(workloads: Dict[str, Any], systems: Sequence[str], kernels: Sequence[str], page_sizes: Sequence[str],
+         repeats: int, window: float, quick: bool) -> List[Cell]:
+    """All cells, those of one comparison together; of `oracle` only where a workload knows its truth.
+
+    `quick` takes one variant, the tuned one, of each system.
+    """
+    def of(name: str, kernel: str, pages: str) -> Iterator[Cell]:
+        for system in systems:
+            if not_applicable(system, kernel) or (system == "oracle" and not workloads[name].has_truth):
+                continue
+            tried = variants(system)
+            for variant in list(tried)[-1:] if quick else tried:
+                for repeat in range(1, repeats + 1):
+                    yield Cell(name, system, variant, kernel, pages, repeat, window, tried[variant])
+
+    return [cell for kernel in kernels for pages in page_sizes for name in workloads
+            if pages in workloads[name].page_sizes for cell in of(name, kernel, pages)]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""From what one guest showed to the figures of its cell. Pure; everything timed is modelled or the guest's clock."""
+from typing import Any, Dict, List, Optional, Sequence
+
+from lab import Machine
+from lab.model import ROLES, modelled
+from lab.outcome import Mark
+
+APPLICATION = ROLES["application"][0]
+OWN_CPUS = [ROLES[role][0] for role in ("hmk", "kernel tierers")]
+SETTLED_PART = 0.25   # the last quarter of the window is "settled"
+CONVERGED = 0.05      # of the settled share: nearer than this, and staying there, is converged
+PERIOD = 1            # number of the mark at the end of a sample
+
+
+def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
+    """All figures of one cell that need no other cell."""
+    events = raw["events"]
+    marks = [Mark(row["mark"], row["seq"], row) for row in raw["marks"] if row["mark"] == PERIOD]
+    samples = events["samples"]
+    order = machine.tiers()
+    parts = [marks[0]] + [new.since(old) for old, new in zip(marks, marks[1:])]
+    shares = [[part.shares([APPLICATION])[node] for node in order] for part in parts]
+    settled_from = len(marks) - max(1, round(SETTLED_PART * len(marks)))
+    settled, whole = marks[-1].since(marks[settled_from - 1]), marks[-1]
+    seconds = [sample["seconds"] for sample in samples]
+    jumps = events.get("jumps", {}).get("seconds", [])
+    counters, ended = samples[-1]["counters"], events["ended"]
+    share = [settled.shares([APPLICATION])[node] for node in order]
+    return {
+        "tier_share": share,
+        "tier_share_over_time": {"seconds": seconds, "shares": shares},
+        "modelled_latency_ns": modelled(settled, machine, APPLICATION, ["user"]).latency_ns,
+        "modelled_ns_per_kilo_instruction": _pace(whole, machine),
+        "settled_modelled_ns_per_kilo_instruction": _pace(settled, machine),
+        "kernel_instructions_percent": _percent(whole, [APPLICATION], ["kernel"]),
+        "own_cpu_instructions_percent": _percent(whole, OWN_CPUS, ["user", "kernel"]),
+        "converge_seconds": converged([row[0] for row in shares], seconds, jumps[0] if jumps else None, before_jump=True),
+        "reconverge_seconds": converged([row[0] for row in shares], seconds, jumps[0], before_jump=False) if jumps else None,
+        "jumps_seconds": jumps,
+        "bytes_migrated": counters.get("moved_bytes"),
+        "counters": counters,
+        "gap_p99_us": ended.get("gap_p99_us"), "gap_max_us": ended.get("gap_max_us"),
+        "ops": ended.get("ops"), "wrong_values": ended.get("wrong_values"),
+        "resident_bytes": [events["placed"]["resident_bytes"][node] for node in order],
+    }
+
+
+def _pace(mark: Mark, machine: Machine) -> float:
+    """Modelled nanoseconds the application needs for 1000 user instructions: kernel time in its way included.
+
+    User instructions stand for work done: a program executes the same number for the same work.
+    """
+    return 1e12 * modelled(mark, machine, APPLICATION).seconds / max(1, mark.instructions([APPLICATION], ["user"]))
+
+
+def _percent(mark: Mark, cpus: Sequence[int], modes: Sequence[str]) -> float:
+    return 100 * mark.instructions(cpus, modes) / max(1, mark.instructions([APPLICATION], ["user"]))
+
+
+def converged(tier1: Sequence[float], seconds: Sequence[float], jump: Optional[float], *,
+              before_jump: bool) -> Optional[float]:
+    """Seconds from the start (or from the jump) until the share of tier 1 is, and stays, near where it settles.
+
+    Settled is the mean of the last quarter of that stretch; None if it never stays near.
+    """
+    inside = [(at, share) for at, share in zip(seconds, tier1)
+              if jump is None or (at <= jump) == before_jump]
+    if not inside:
+        return None
+    tail = inside[-max(1, round(SETTLED_PART * len(inside))):]
+    goal = sum(share for _, share in tail) / len(tail)
+    began = 0.0 if before_jump else jump
+    since: Optional[float] = None
+    previous = began
+    for at, share in inside:
+        if abs(share - goal) > CONVERGED * goal:
+            since = None
+        elif since is None:
+            since = previous
+        previous = at
+    return None if since is None else max(0.0, since - began)
+
+
+def oracle_ratio(shares: Sequence[float], bound: Sequence[float]) -> Optional[float]:
+    """The oracle ratio: tier-1 share over the oracle's; None without one."""
+    return shares[0] / bound[0] if bound and bound[0] > 0 else None
+
+
+def spread(values: List[float]) -> Optional[float]:
+    """Largest minus smallest, of repeated runs."""
+    return max(values) - min(values) if len(values) > 1 else None

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""One cell inside the guest: prepare the workload, let the system place it, sample, end everything.
+
+Prints JSON lines for stage.py: say, ready, sample, ended, failed. The argument is a JSON object:
+workload, system, knobs, page_size, window_seconds, period_seconds, believe_every, build, module.
+"""
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Dict, List
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
+from guest.waiting import LOGS, Failed  # noqa: E402
+from systems import SYSTEMS  # noqa: E402
+from systems.base import System, write  # noqa: E402
+from workloads import WORKLOADS  # noqa: E402
+from workloads.base import Workload  # noqa: E402
+
+MARK_PERIOD, MARK_PAGES, MARK_REST = "1", "14", "15"
+PAGE = 4096
+
+
+def tell(event: str, **fields: Any) -> None:
+    print(json.dumps({"event": event, **fields}), flush=True)
+
+
+def mark(number: str) -> None:
+    subprocess.run(["hmk-mark", number], check=True)
+
+
+def free_bytes() -> List[int]:
+    """Free memory by node."""
+    found = []
+    for node in sorted(Path("/sys/devices/system/node").glob("node[0-9]*"), key=lambda p: int(p.name[4:])):
+        text = (node / "meminfo").read_text(encoding="ascii")
+        found.append(int(re.search(r"MemFree:\s+(\d+) kB", text).group(1)) << 10)
+    return found
+
+
+def resident_bytes(pids: List[int], nodes: int) -> List[int]:
+    """Memory of the processes by node; what they share is counted once, as the largest of them has it."""
+    private, shared = [0] * nodes, [0] * nodes
+    for pid in pids:
+        own_shared = [0] * nodes
+        for line in Path(f"/proc/{pid}/numa_maps").read_text(encoding="utf-8").splitlines():
+            size = int(re.search(r"kernelpagesize_kB=(\d+)", line).group(1)) << 10 if "kernelpagesize" in line else PAGE
+            where = own_shared if re.search(r"file=|mapmax=", line) else private
+            for node, pages in re.findall(r"\bN(\d+)=(\d+)", line):
+                where[int(node)] += size * int(pages)
+        shared = [max(pair) for pair in zip(shared, own_shared)]
+    return [a + b for a, b in zip(private, shared)]
+
+
+def snapshot(number: int, system: System, workload: Workload, began: float) -> None:
+    """What the system believes and what is true, into a file; with the page table where the belief is physical."""
+    believed, truth = system.believed(), workload.truth()
+    if not believed or not truth:
+        return
+    pid, start, length = workload.extent()
+    record: Dict[str, Any] = {"seconds": time.monotonic() - began, "start": start, "length": length,
+                              "truth": [[a, n] for p, a, n in truth if p == pid], "believed": believed}
+    (LOGS / f"belief-{number}.json").write_text(json.dumps(record), encoding="ascii")
+    if system.is_physical:
+        with open(f"/proc/{pid}/pagemap", "rb", buffering=0) as pagemap:
+            pagemap.seek(start // PAGE * 8)
+            (LOGS / f"pagemap-{number}.bin").write_bytes(pagemap.read(length // PAGE * 8))
+
+
+def measure(plan: Dict[str, Any], workload: Workload, system: System) -> None:
+    """One sample a period until the window is over."""
+    began = time.monotonic()
+    before = system.counters()
+    count = round(plan["window_seconds"] / plan["period_seconds"])
+    for number in range(1, count + 1):
+        time.sleep(max(0.0, began + number * plan["period_seconds"] - time.monotonic()))
+        mark(MARK_PERIOD)
+        now, counters = time.monotonic(), system.counters()
+        tell("sample", seconds=now - began, ops=workload.ops(),
+             counters={name: value - before.get(name, 0.0) for name, value in counters.items()})
+        if plan["believe_every"] and number % plan["believe_every"] == 0:
+            snapshot(number, system, workload, began)
+    tell("jumps", seconds=[at - began for at in workload.jumps()])
+
+
+def play(plan: Dict[str, Any]) -> None:
+    write("/sys/devices/virtual/workqueue/cpumask", "e")  # kernel work that may run anywhere keeps off CPU 0
+    build, module = Path(plan["build"]), Path(plan["module"]) if plan["module"] else None
+    workload = WORKLOADS[plan["workload"]](build, plan["page_size"], plan["system"] == "oracle")
+    workload.window_seconds = plan["window_seconds"]
+    system = SYSTEMS[plan["system"].partition("/")[0]](plan["knobs"], build, module)
+    began = time.monotonic()
+    workload.prepare()
+    free = free_bytes()
+    pids = workload.pids()
+    tell("ready", seconds=time.monotonic() - began, free_bytes=free, resident_bytes=resident_bytes(pids, len(free)))
+    mark("0")
+    workload.start()
+    system.start(pids)
+    measure(plan, workload, system)
+    free = free_bytes()
+    tell("placed", free_bytes=free, resident_bytes=resident_bytes(workload.pids(), len(free)))
+    if plan["pages"]:
+        mark(MARK_PAGES)
+    mark(MARK_REST)
+    system.stop()
+    tell("ended", **workload.stop())
+
+
+if __name__ == "__main__":
+    try:
+        play(json.loads(sys.argv[1]))
+    except Failed as failure:
+        tell("failed", text=str(failure))
+        sys.exit(1)
+    except (OSError, KeyError, subprocess.SubprocessError) as failure:
+        tell("failed", text=f"{type(failure).__name__}: {failure}")
+        sys.exit(1)

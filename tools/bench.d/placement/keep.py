@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Finished cells, one file each, complete or absent: what is there need not be run again."""
+import json
+import os
+from pathlib import Path
+from typing import Any, Dict
+
+from cells import Cell
+
+
+class Store:
+    """A folder of results and of the logs of the runs that gave them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def _file(self, cell: Cell) -> Path:
+        return self.folder / f"{cell.key}.json"
+
+    def logs(self, cell: Cell) -> Path:
+        return self.folder / "logs" / cell.key
+
+    def has(self, cell: Cell) -> bool:
+        return self._file(cell).exists()
+
+    def read(self, cell: Cell) -> Dict[str, Any]:
+        return json.loads(self._file(cell).read_text(encoding="utf-8"))
+
+    def write(self, cell: Cell, run: Dict[str, Any]) -> None:
+        partial = self._file(cell).with_suffix(".part")
+        partial.write_text(json.dumps(run), encoding="utf-8")
+        os.replace(partial, self._file(cell))

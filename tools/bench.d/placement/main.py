@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""tools/bench placement: who places memory how well, at what cost; every cell in a guest of its own."""
+import argparse
+import json
+import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+sys.dont_write_bytecode = True
+ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "tools/lab.d"), str(Path(__file__).resolve().parent)]
+
+from lab import LabError, load_machine  # noqa: E402
+from lab.errors import UsageError  # noqa: E402
+from lab.kernels import GATES  # noqa: E402
+from lab.machine import available_memory  # noqa: E402
+import build  # noqa: E402
+import cells  # noqa: E402
+import keep  # noqa: E402
+import report  # noqa: E402
+import runner  # noqa: E402
+import table  # noqa: E402
+from workloads import WORKLOADS  # noqa: E402
+
+MACHINE = ROOT / "configs/lab/bench-four-tier.yaml"
+QUICK_WORKLOADS = ("gups-stable", "gups-jump", "needle")
+QUICK_WINDOW, FULL_WINDOW = 16.0, 24.0
+
+
+def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
+    flags = argparse.ArgumentParser(prog="tools/bench placement", description=__doc__, epilog="Times are modelled or "
+                                    "the guest's, which counts instructions; see tools/bench.d/README.md.")
+    flags.add_argument("--quick", action="store_true", help=f"{', '.join(QUICK_WORKLOADS)} on 6.12, one setting of each "
+                       f"system, {QUICK_WINDOW:g} s windows")
+    flags.add_argument("--workload", metavar="NAME,...", help=f"of {', '.join(WORKLOADS)} (default: all)")
+    flags.add_argument("--system", metavar="NAME,...", help=f"of {', '.join(cells.SYSTEMS)} and hm-keeper/ABLATION with "
+                       f"{', '.join(cells.ABLATIONS)} (default: all but the ablations)")
+    flags.add_argument("--kernel", metavar="SERIES,...", default="6.12")
+    flags.add_argument("--pages", metavar="SIZE,...", default="4K", help="4K, THP or both (default: 4K)")
+    flags.add_argument("--repeat", type=int, default=1, metavar="N", help="runs of each cell; more than one give a spread")
+    flags.add_argument("--window", type=float, metavar="SECONDS", help="measured seconds of the guest's clock")
+    flags.add_argument("--machine", type=Path, default=MACHINE, metavar="FILE")
+    flags.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="guests at a time")
+    flags.add_argument("--out", type=Path, default=ROOT / "build/placement", metavar="DIR",
+                       help="one file per finished cell; a cell that is there is not run again (default: build/placement)")
+    flags.add_argument("--again", action="store_true", help="run cells that are there once more")
+    flags.add_argument("--json", type=Path, metavar="FILE", help="write the table there")
+    flags.add_argument("--report", type=Path, metavar="FILE", help="write the Markdown page there, pictures beside it")
+    flags.add_argument("--list", action="store_true", help="print the cells and end")
+    return flags.parse_args(argv)
+
+
+def chosen(text: Optional[str], known: List[str], default: List[str], what: str) -> List[str]:
+    """The names of a comma-separated flag. Raises UsageError for one that is not known."""
+    if text is None:
+        return default
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--{what} {name}: not known; name some of {', '.join(known)}")
+    if not names:
+        raise UsageError(f"--{what}: no name given; name some of {', '.join(known)}")
+    return names
+
+
+def plan(args: argparse.Namespace) -> List[cells.Cell]:
+    """The cells that the flags ask for. Raises UsageError."""
+    systems = [*cells.SYSTEMS, *(f"hm-keeper/{name}" for name in cells.ABLATIONS)]
+    names = chosen(args.workload, list(WORKLOADS), list(QUICK_WORKLOADS if args.quick else WORKLOADS), "workload")
+    found = cells.plan({name: WORKLOADS[name] for name in names},
+                       chosen(args.system, systems, list(cells.SYSTEMS), "system"),
+                       chosen(args.kernel, list(GATES), [], "kernel"), chosen(args.pages, ["4K", "THP"], [], "pages"),
+                       args.repeat, args.window or (QUICK_WINDOW if args.quick else FULL_WINDOW), args.quick)
+    if args.repeat < 1 or args.jobs < 1:
+        raise UsageError(f"--repeat {args.repeat} --jobs {args.jobs}: each must be at least 1")
+    if not found:
+        raise UsageError("no cell fits all of --workload, --system, --kernel and --pages; see --list of a wider choice")
+    for flag in (args.json, args.report):
+        if flag and not flag.resolve().parent.is_dir():
+            raise UsageError(f"{flag}: there is no folder {flag.parent}; create it first")
+    return found
+
+
+def run_all(args: argparse.Namespace, wanted: List[cells.Cell], store: keep.Store) -> List[str]:
+    """Run what is missing, `jobs` at a time; the reasons of those that failed."""
+    missing = [cell for cell in wanted if args.again or not store.has(cell)]
+    if not missing:
+        return []
+    machine = load_machine(args.machine, available_memory() // args.jobs)
+    tools = build.prepare(ROOT, store.folder, missing)
+    watch = runner.Progress(len(missing), args.jobs)
+    failed = []
+    with ThreadPoolExecutor(args.jobs) as pool:
+        tasks = {pool.submit(runner.one, cell, machine, tools, store, watch): cell for cell in missing}
+        for task in as_completed(tasks):
+            error = task.exception()
+            if error:
+                failed.append(str(error))
+                watch.failed(tasks[task], str(error))
+    return failed
+
+
+def main() -> int:
+    """0: every cell has a result; 1: some have not; 2: usage."""
+    args, began = parse(), time.monotonic()
+    try:
+        wanted = plan(args)
+        if args.list:
+            print("\n".join(cell.key for cell in wanted))
+            return 0
+        store = keep.Store(args.out)
+        failed = run_all(args, wanted, store)
+    except LabError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return error.exit_code
+    rows = table.rows([store.read(cell) for cell in wanted if store.has(cell)])
+    print(report.text(rows))
+    if args.json:
+        args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    if args.report:
+        report.write(rows, args.report, load_machine(args.machine))
+    for reason in failed:
+        print(f"bench: failed: {reason}", file=sys.stderr)
+    done = len(wanted) - len(failed)
+    print(f"{done} of {len(wanted)} cells in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

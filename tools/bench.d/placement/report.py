@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""The table for people: a terminal's text and a Markdown page with its pictures."""
+import datetime
+import platform
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from lab import Machine
+
+import cells
+import picture
+
+Row = Dict[str, Any]
+COLUMNS: Tuple[Tuple[str, str], ...] = (  # title, how a row shows it
+    ("system", "system"), ("tier 1", "share"), ("of oracle", "oracle"), ("latency", "latency"), ("time", "time"),
+    ("settled", "settled"), ("recall", "recall"), ("precision", "precision"), ("converged", "converged"),
+    ("after jump", "reconverged"), ("overhead", "overhead"), ("moved", "moved"), ("gap p99", "gap"), ("gap max", "longest"))
+LEGEND = (
+    "*tier 1*: share of the application's LLC misses that the fastest tier serves in the last quarter of the window, "
+    "± spread. *of oracle*: that share over the oracle's (h: over the best static placement with hindsight). *latency*: "
+    "modelled mean of a miss, then. *time*: modelled time for the same work over the whole window, first-touch = 1; "
+    "*settled*: the same for the last quarter. *recall*, *precision*: of the hot set the system reports, at its best "
+    "threshold, last look. *converged*, *after jump*: seconds of the guest's clock (intervals, for HM-Keeper) until tier "
+    "1's share is and stays within 5 % of where it settles. *overhead*: instructions the kernel executes in the "
+    "application's way beyond first-touch's, and all of the system's own, per user instruction of the application. "
+    "*gap*: time the application (for servers: its client) waited between two batches of work, in the guest's clock.")
+
+
+def text(rows: Sequence[Row]) -> str:
+    """All groups as aligned plain text."""
+    parts = []
+    for title, group in _groups(rows):
+        lines = [[name for name, _ in COLUMNS]] + [[_show(row, what) for _, what in COLUMNS] for row in group]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
+        parts.append("\n".join([title, *("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip()
+                                         for line in lines)]))
+    return "\n\n".join(parts)
+
+
+def write(rows: Sequence[Row], file: Path, machine: Machine) -> None:
+    """The page, and one picture per group in a folder of the page's name beside it."""
+    folder = file.with_suffix("")
+    folder.mkdir(exist_ok=True)
+    picture.systems(rows, folder / "systems.svg")
+    parts = [*_head(rows, machine), f"![Tier 1's share, workload by system]({folder.name}/systems.svg)", "", LEGEND, ""]
+    for title, group in _groups(rows):
+        name = "-".join((group[0]["workload"], group[0]["page_size"], group[0]["kernel"]))
+        picture.shares(group, folder / f"{name}.svg")
+        parts += [f"## {title}", "", "| " + " | ".join(head for head, _ in COLUMNS) + " |",
+                  "|---" * len(COLUMNS) + "|"]
+        parts += ["| " + " | ".join(_show(row, what) for _, what in COLUMNS) + " |" for row in group]
+        parts += ["", f"![Share of tier 1 over time]({folder.name}/{name}.svg)"]
+        if picture.beliefs(group, folder / f"{name}-hot.svg"):
+            parts += ["", f"![What is hot, and what each system holds for hot]({folder.name}/{name}-hot.svg)"]
+        parts += [*_hindsight(group), ""]
+    parts += _settings(rows)
+    file.write_text("\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _groups(rows: Sequence[Row]) -> List[Tuple[str, List[Row]]]:
+    found: Dict[str, List[Row]] = {}
+    for row in rows:
+        found.setdefault(f"{row['workload']}, {row['page_size']} pages, kernel {row['kernel']}", []).append(row)
+    return list(found.items())
+
+
+def _number(value: Optional[float], form: str) -> str:
+    return "–" if value is None else form.format(value)
+
+
+def _show(row: Row, what: str) -> str:
+    """One field as a person reads it."""
+    if what == "system":
+        variant = row["settings"]["variant"]
+        return row["system"] + (f" ({variant})" if variant else "")
+    if what == "share":
+        spread = row["spread"]
+        return f"{100 * row['tier_share'][0]:.1f} %" + (f" ± {50 * spread:.1f}" if spread is not None else "")
+    if what == "oracle":
+        return _number(row["oracle_ratio"], "{:.3f}") + (" h" if row["oracle_source"] == "hindsight" else "")
+    if what == "converged":
+        intervals = row["converge_intervals"]
+        return _number(row["converge_seconds"], "{:.1f} s") + (f" ({intervals:.0f})" if intervals is not None else "")
+    if what == "moved":
+        return _number(row["bytes_migrated"] and row["bytes_migrated"] / (1 << 20), "{:.0f} MiB")
+    simple = {"latency": ("modelled_latency_ns", "{:.0f} ns"), "time": ("modelled_time_vs_first_touch", "{:.3f}"),
+              "settled": ("settled_modelled_time_vs_first_touch", "{:.3f}"), "recall": ("recall", "{:.2f}"),
+              "precision": ("precision", "{:.2f}"), "reconverged": ("reconverge_seconds", "{:.1f} s"),
+              "overhead": ("overhead_instructions_percent", "{:.1f} %"), "gap": ("gap_p99_us", "{:.0f} µs"),
+              "longest": ("gap_max_us", "{:.0f} µs")}
+    name, form = simple[what]
+    return _number(row[name], form)
+
+
+def _head(rows: Sequence[Row], machine: Machine) -> List[str]:
+    commits = sorted({row["settings"]["commit"] for row in rows})
+    releases = sorted({row["settings"]["release"] for row in rows})
+    nodes = ", ".join(f"{machine.nodes[i].name} {machine.nodes[i].memory >> 20} MiB "
+                      f"{machine.nodes[i].access[0].latency_ns} ns" for i in machine.tiers())
+    return ["<!-- SPDX-License-Identifier: MIT -->", "# Who places memory how well", "",
+            "Written by `tools/bench placement --report`; not edited by hand. Counted in guests under QEMU, access for "
+            "access; latencies and times are **modelled** from the machine file, seconds are the guest's clock, which "
+            "counts instructions (8 ns each). No hardware was measured.", "",
+            f"- date: {datetime.date.today().isoformat()}", f"- machine: `{machine.name}`: {nodes}",
+            f"- host: {platform.machine()}, QEMU TCG; kernels {', '.join(releases)}",
+            f"- commit: {', '.join(commits)}", ""]
+
+
+def _hindsight(group: Sequence[Row]) -> List[str]:
+    found = next((row["hindsight"] for row in group if row["hindsight"]), None)
+    if not found:
+        return []
+    shares = ", ".join(f"{100 * share[0]:.1f} % with pieces of {name}" for name, share in found.items())
+    return ["", f"Best static placement with hindsight over the whole window: {shares}."]
+
+
+def _settings(rows: Sequence[Row]) -> List[str]:
+    parts = ["## Settings", "", "Each peer ran with every setting listed for it, and is shown with the one that gave the "
+             "least modelled time.", ""]
+    for system in dict.fromkeys(row["system"] for row in rows):
+        for variant, knobs in cells.variants(system).items():
+            shown = ", ".join(f"{key} {value}" for key, value in knobs.items()) or "as the kernel has it"
+            parts.append(f"- {system}{f' ({variant})' if variant else ''}: {shown}")
+    for kernel in sorted({row["kernel"] for row in rows}):
+        for system in cells.SYSTEMS:
+            why = cells.not_applicable(system, kernel)
+            if why:
+                parts.append(f"- {system} on {kernel}: not applicable: {why}")
+    return parts

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""One cell from guest to file, and what is said meanwhile: how far each guest is, how long the rest will take."""
+import sys
+import threading
+import time
+from typing import Any, Dict
+
+from lab import Machine, pages
+
+import belief
+import figures
+import hindsight
+import stage
+from build import Tools
+from cells import Cell
+from keep import Store
+from workloads import WORKLOADS
+
+SAY_EVERY = 10.0
+GRANULES = {"4K": 4096, "2M": 2 << 20}
+BULKY = ("belief-*.json", "pagemap-*.bin", pages.PATTERN)  # what a finished cell needs no more; logs stay
+
+
+class Progress:
+    """Thread-safe; lines on standard error, one for each end and one for all guests every 10 s."""
+
+    def __init__(self, total: int, jobs: int) -> None:
+        self._total, self._jobs, self._done = total, jobs, 0
+        self._began = self._said = time.monotonic()
+        self._state: Dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def at(self, cell: Cell, state: str) -> None:
+        with self._lock:
+            self._state[cell.key] = state
+            if time.monotonic() - self._said >= SAY_EVERY:
+                self._said = time.monotonic()
+                self._say("; ".join(f"{key} {text}" for key, text in sorted(self._state.items())))
+
+    def finished(self, cell: Cell, text: str) -> None:
+        with self._lock:
+            self._state.pop(cell.key, None)
+            self._done += 1
+            left = (time.monotonic() - self._began) / self._done * (self._total - self._done)
+            self._say(f"{self._done} of {self._total}: {cell.key}: {text}; about {left / 60:.0f} min left")
+
+    def failed(self, cell: Cell, text: str) -> None:
+        self.finished(cell, f"FAILED: {text}")
+
+    @staticmethod
+    def _say(text: str) -> None:
+        print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def one(cell: Cell, machine: Machine, tools: Tools, store: Store, watch: Progress) -> None:
+    """Run a cell, work out its figures, keep both. Raises stage.CellFailed or LabError."""
+    logs = store.logs(cell)
+    raw = stage.run(cell, machine, tools.build, tools.modules.get(cell.kernel), logs,
+                    lambda text: watch.at(cell, text))
+    run: Dict[str, Any] = {**raw, "figures": figures.of(raw, machine), "belief": belief.series(logs),
+                           "commit": tools.commit, "has_truth": WORKLOADS[cell.workload].has_truth}
+    run["interval_seconds"] = float(cell.knobs["interval"].rstrip("s")) if "interval" in cell.knobs else None
+    if cell.system == "first-touch":
+        run["hindsight"] = _hindsight(raw, machine, logs)
+    del run["marks"]
+    store.write(cell, run)
+    for pattern in BULKY:
+        for file in logs.glob(pattern):
+            file.unlink()
+    own = run["figures"]
+    watch.finished(cell, f"tier 1 serves {100 * own['tier_share'][0]:.1f} % in the end, {raw['host_seconds']:.0f} s")
+
+
+def _hindsight(raw: Dict[str, Any], machine: Machine, logs) -> Dict[str, Any]:
+    """Shares per tier of the best static placement, by granule."""
+    ready = raw["events"]["ready"]
+    room = hindsight.capacities(ready["free_bytes"], ready["resident_bytes"], machine.tiers())
+    counts = pages.read(next(logs.glob(pages.PATTERN)))
+    return {name: hindsight.shares(counts, room, granule) for name, granule in GRANULES.items()}

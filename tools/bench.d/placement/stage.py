@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Runs one cell in a guest of its own and returns everything that was seen, as plain data."""
+import json
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Callable, Dict, List
+
+from lab import Guest, Machine
+from lab.outcome import PASS
+
+from cells import Cell
+
+PERIOD_SECONDS = 0.5     # of the guest's clock, between samples
+BELIEVE_EVERY = 4        # samples between two looks at what the system believes
+LLC = 1 << 20            # modelled; as small against tier 1 as on a server
+HOST_SECONDS = 1500.0    # limit of one cell
+INSIDE = Path(__file__).resolve().parent / "inside.py"
+REQUIRED = ("ready", "placed", "ended")
+
+
+class CellFailed(Exception):
+    """This cell gave no result; one line with the reason and where the logs are."""
+
+
+def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
+        progress: Callable[[str], None]) -> Dict[str, Any]:
+    """Boot, play, power off. Raises CellFailed."""
+    shutil.rmtree(logs, ignore_errors=True)
+    plan = {"workload": cell.workload, "system": cell.system, "knobs": cell.knobs, "page_size": cell.page_size,
+            "window_seconds": cell.window_seconds, "period_seconds": PERIOD_SECONDS, "believe_every": BELIEVE_EVERY,
+            "pages": cell.system == "first-touch", "build": str(build),
+            "module": str(module) if cell.system.startswith("hm-keeper") else None}
+    events: Dict[str, Any] = {"samples": []}
+
+    def take(line: str) -> None:
+        try:
+            event = json.loads(line)
+            kind = event.pop("event")
+        except (ValueError, AttributeError, KeyError, TypeError):
+            return  # some program's message; it stays in the console's log
+        if kind == "sample":
+            events["samples"].append(event)
+            progress(f"{event['seconds']:.0f} of {cell.window_seconds:g} s")
+        else:
+            events[kind] = event
+            progress(kind)
+
+    thp = "always" if cell.page_size == "THP" else "never"
+    with Guest(machine, cell.kernel, timeout=HOST_SECONDS, count=True, llc=LLC, thp=thp, clock="instructions",
+               pages=plan["pages"], results=logs) as guest:
+        outcome = guest.run(["/usr/bin/python3", "-B", str(INSIDE), json.dumps(plan)], on_line=take)
+        release = guest.kernel.release
+    if outcome.kind != PASS or any(kind not in events for kind in REQUIRED):
+        why = events.get("failed", {}).get("text") or outcome.reason or "ended without a result"
+        (logs / "output.log").write_text("\n".join(outcome.output) + "\n", encoding="utf-8")
+        raise CellFailed(f"{cell.key}: {why}; logs are in {logs}")
+    return {"cell": asdict(cell), "release": release, "host_seconds": outcome.seconds, "events": events,
+            "marks": [mark.data for mark in outcome.marks]}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""From single runs to the table: the better variant of each system, relative figures, spreads."""
+from collections import defaultdict
+from statistics import median
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import figures
+
+Run = Dict[str, Any]   # what main.py keeps of a run: cell, figures, belief, hindsight
+PACE = "modelled_ns_per_kilo_instruction"
+
+
+def rows(runs: Sequence[Run]) -> List[Dict[str, Any]]:
+    """One object per cell of the table, in the order of the runs; the fields --json promises, and a few more."""
+    groups: Dict[Tuple[str, str, str], Dict[str, Dict[str, List[Run]]]] = defaultdict(lambda: defaultdict(dict))
+    for run in runs:
+        cell = run["cell"]
+        by_variant = groups[cell["kernel"], cell["page_size"], cell["workload"]][cell["system"]]
+        by_variant.setdefault(cell["variant"], []).append(run)
+    found = []
+    for systems in groups.values():
+        chosen = {name: _better(by_variant) for name, by_variant in systems.items()}
+        base, bound = chosen.get("first-touch"), _bound(chosen)
+        found += [_row(name, runs_of_it, base, bound) for name, runs_of_it in chosen.items()]
+    _fill_spread(found)
+    return found
+
+
+def _better(by_variant: Dict[str, List[Run]]) -> List[Run]:
+    """The runs of the variant with the least modelled time."""
+    return min(by_variant.values(), key=lambda runs: _median(runs, PACE))
+
+
+def _bound(chosen: Dict[str, List[Run]]) -> Optional[List[float]]:
+    """The oracle's shares: run where the workload knows its truth, else computed with hindsight for 4 KiB pages."""
+    if "oracle" in chosen:
+        return chosen["oracle"][0]["figures"]["tier_share"] if len(chosen["oracle"]) == 1 else \
+            [median(run["figures"]["tier_share"][0] for run in chosen["oracle"])]
+    if "first-touch" in chosen:
+        return chosen["first-touch"][0]["hindsight"]["4K"]
+    return None
+
+
+def _median(runs: Sequence[Run], name: str) -> Any:
+    values = [run["figures"][name] for run in runs if run["figures"].get(name) is not None]
+    return median(values) if values else None
+
+
+def _over(runs: Sequence[Run], base: Optional[Sequence[Run]], name: str) -> Optional[float]:
+    return _median(runs, name) / _median(base, name) if base else None
+
+
+def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[List[float]]) -> Dict[str, Any]:
+    typical = min(runs, key=lambda run: abs(run["figures"]["tier_share"][0] - median(
+        other["figures"]["tier_share"][0] for other in runs)))
+    cell, own = typical["cell"], typical["figures"]
+    interval = typical.get("interval_seconds")
+    seconds = _median(runs, "converge_seconds")
+    looks = typical["belief"]
+    extra = _median(runs, "kernel_instructions_percent") - (_median(base, "kernel_instructions_percent") if base else 0.0)
+    return {
+        "workload": cell["workload"], "system": name, "kernel": cell["kernel"], "page_size": cell["page_size"],
+        "tier_share": own["tier_share"],
+        "modelled_latency_ns": _median(runs, "modelled_latency_ns"),
+        "modelled_time_vs_first_touch": _over(runs, base, PACE),
+        "settled_modelled_time_vs_first_touch": _over(runs, base, f"settled_{PACE}"),
+        "oracle_ratio": figures.oracle_ratio(own["tier_share"], bound) if bound else None,
+        "oracle_source": None if not bound else "run" if typical["has_truth"] else "hindsight",
+        "recall": looks[-1]["recall"] if looks else None,
+        "precision": looks[-1]["precision"] if looks else None,
+        "converge_intervals": seconds / interval if interval and seconds is not None else None,
+        "converge_seconds": seconds, "reconverge_seconds": _median(runs, "reconverge_seconds"),
+        "overhead_instructions_percent": extra + _median(runs, "own_cpu_instructions_percent"),
+        "bytes_migrated": _median(runs, "bytes_migrated"),
+        "gap_p99_us": _median(runs, "gap_p99_us"), "gap_max_us": _median(runs, "gap_max_us"),
+        "spread": figures.spread([run["figures"]["tier_share"][0] for run in runs]),
+        "spread_from": "own repeats" if len(runs) > 1 else None, "repeats": len(runs),
+        "wrong_values": max(run["figures"]["wrong_values"] or 0 for run in runs),
+        "hindsight": typical.get("hindsight"),
+        "tier_share_over_time": own["tier_share_over_time"], "jumps_seconds": own["jumps_seconds"],
+        "belief_over_time": looks, "counters": own["counters"], "resident_bytes": own["resident_bytes"],
+        "settings": {"variant": cell["variant"], "knobs": cell["knobs"], "window_seconds": cell["window_seconds"],
+                     "release": typical["release"], "commit": typical["commit"]},
+    }
+
+
+def _fill_spread(found: List[Dict[str, Any]]) -> None:
+    """A cell that ran once takes the largest spread that its system showed in repeated cells."""
+    largest: Dict[str, float] = {}
+    for row in found:
+        if row["spread"] is not None:
+            largest[row["system"]] = max(largest.get(row["system"], 0.0), row["spread"])
+    for row in found:
+        if row["spread"] is None:
+            row["spread"] = largest.get(row["system"], max(largest.values(), default=None))
+            row["spread_from"] = "largest of repeated cells" if row["spread"] is not None else None
