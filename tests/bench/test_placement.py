@@ -85,6 +85,11 @@ class Belief(unittest.TestCase):
             found = belief.to_virtual([(7 * 4096, 2 * 4096, 5.0), (100 * 4096, 4096, 2.0)], Path(file.name), 1 << 20)
         self.assertEqual(found, [(1 << 20, 8192, 5.0), ((1 << 20) + 8192, 4096, 0.0), ((1 << 20) + 12288, 4096, 2.0)])
 
+    def test_a_trace_of_damon(self):
+        text = ("  kdamond.0-88 [003] .N... 9.1: damon_aggregated: target_id=0 nr_regions=2 4096-12288: 3 7\n"
+                "  kdamond.0-88 [003] .N... 9.2: damon_aggregated: target_id=0 nr_regions=2 12288-16384: 0 1\n")
+        self.assertEqual(belief.from_trace(text), [(4096, 8192, 3.0), (12288, 4096, 0.0)])
+
     def test_bins_are_relative_to_the_hottest(self):
         found = belief.bins([(0, CHUNK, 4.0), (CHUNK, CHUNK, 2.0)], (0, belief.BINS * CHUNK))
         self.assertEqual(found[:3], [1.0, 0.5, 0.0])

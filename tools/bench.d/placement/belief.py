@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How well a system's view of the memory fits the truth: recall and precision of its hot set."""
 import json
+import re
 from array import array
 from bisect import bisect_right
 from pathlib import Path
@@ -17,7 +18,7 @@ def series(results: Path) -> List[Dict[str, Any]]:
     found = []
     for file in sorted(results.glob("belief-*.json"), key=lambda path: int(path.stem.split("-")[1])):
         look = json.loads(file.read_text(encoding="ascii"))
-        regions = [tuple(row) for row in look["believed"]]
+        regions = [tuple(row) for row in look["regions"]] if "regions" in look else from_trace(look["trace"])
         pagemap = file.with_name(file.name.replace("belief", "pagemap").replace("json", "bin"))
         if pagemap.exists():
             regions = to_virtual(regions, pagemap, look["start"])
@@ -61,6 +62,13 @@ def overlap(start: int, length: int, spans: Sequence[Tuple[int, int]]) -> int:
             break
         total += max(0, min(end, low + size) - max(start, low))
     return total
+
+
+def from_trace(text: str) -> List[Region]:
+    """DAMON's regions from its tracepoint's lines: hotness is the number of checks that found an access."""
+    told = re.findall(r"damon_aggregated: \S+ \S+ (\d+)-(\d+): (\d+) \d+", text)
+    latest = {int(start): (int(end), float(seen)) for start, end, seen in told}
+    return [(start, end - start, seen) for start, (end, seen) in sorted(latest.items())]
 
 
 def to_virtual(regions: Sequence[Region], pagemap: Path, start: int) -> List[Region]:

@@ -23,7 +23,6 @@ ABLATIONS: Dict[str, Dict[str, Any]] = {  # HK-68
     "fixed-regions": {"ablation": "[fixed-regions]"},
     "random-samples": {"ablation": "[random-samples]"},
     "no-budget": {"ablation": "[no-budget]"},
-    "tier-by-tier": {"promotion": "tier-by-tier"},
     "sync-only": {"move": "sync"},
     "no-ema": {"alpha": "1"},
 }
@@ -85,9 +84,10 @@ def plan(workloads: Dict[str, Any], systems: Sequence[str], kernels: Sequence[st
             if not_applicable(system, kernel) or (system == "oracle" and not workloads[name].has_truth):
                 continue
             tried = variants(system)
+            extra = {"shared": "yes"} if workloads[name].shared and system.startswith("hm-keeper") else {}
             for variant in list(tried)[-1:] if quick else tried:
                 for repeat in range(1, repeats + 1):
-                    yield Cell(name, system, variant, kernel, pages, repeat, window, tried[variant])
+                    yield Cell(name, system, variant, kernel, pages, repeat, window, tried[variant] | extra)
 
     return [cell for kernel in kernels for pages in page_sizes for name in workloads
             if pages in workloads[name].page_sizes for cell in of(name, kernel, pages)]

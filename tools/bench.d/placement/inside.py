@@ -56,12 +56,13 @@ def resident_bytes(pids: List[int], nodes: int) -> List[int]:
 
 def snapshot(number: int, system: System, workload: Workload, began: float) -> None:
     """What the system believes and what is true, into a file; with the page table where the belief is physical."""
-    believed, truth = system.believed(), workload.truth()
-    if not believed or not truth:
+    truth = workload.truth()
+    believed = system.believed() if truth else {}
+    if not believed:
         return
     pid, start, length = workload.extent()
     record: Dict[str, Any] = {"seconds": time.monotonic() - began, "start": start, "length": length,
-                              "truth": [[a, n] for p, a, n in truth if p == pid], "believed": believed}
+                              "truth": [[a, n] for p, a, n in truth if p == pid], **believed}
     (LOGS / f"belief-{number}.json").write_text(json.dumps(record), encoding="ascii")
     if system.is_physical:
         with open(f"/proc/{pid}/pagemap", "rb", buffering=0) as pagemap:
@@ -70,12 +71,13 @@ def snapshot(number: int, system: System, workload: Workload, began: float) -> N
 
 
 def measure(plan: Dict[str, Any], workload: Workload, system: System) -> None:
-    """One sample a period until the window is over."""
+    """A sample a period until the window is over; where looking takes longer than that, fewer of them."""
     began = time.monotonic()
-    before = system.counters()
-    count = round(plan["window_seconds"] / plan["period_seconds"])
-    for number in range(1, count + 1):
-        time.sleep(max(0.0, began + number * plan["period_seconds"] - time.monotonic()))
+    before, number, due = system.counters(), 0, 0.0
+    while due < plan["window_seconds"]:
+        number += 1
+        due = min(plan["window_seconds"], max(due + plan["period_seconds"], time.monotonic() - began))
+        time.sleep(max(0.0, began + due - time.monotonic()))
         mark(MARK_PERIOD)
         now, counters = time.monotonic(), system.counters()
         tell("sample", seconds=now - began, ops=workload.ops(),

@@ -12,11 +12,16 @@ from lab.outcome import PASS
 from cells import Cell
 
 PERIOD_SECONDS = 0.5     # of the guest's clock, between samples
-BELIEVE_EVERY = 4        # samples between two looks at what the system believes
+BELIEVE_EVERY = 8        # samples between two looks at what the system believes
 LLC = 1 << 20            # modelled; as small against tier 1 as on a server
 HOST_SECONDS = 1500.0    # limit of one cell
 INSIDE = Path(__file__).resolve().parent / "inside.py"
 REQUIRED = ("ready", "placed", "ended")
+
+
+def clock(kernel: str) -> str:
+    """6.1 does not boot by the instructions' clock on Debian 12's QEMU: there the guest's seconds are the host's."""
+    return "host" if kernel == "6.1" else "instructions"
 
 
 class CellFailed(Exception):
@@ -47,7 +52,7 @@ def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
             progress(kind)
 
     thp = "always" if cell.page_size == "THP" else "never"
-    with Guest(machine, cell.kernel, timeout=HOST_SECONDS, count=True, llc=LLC, thp=thp, clock="instructions",
+    with Guest(machine, cell.kernel, timeout=HOST_SECONDS, count=True, llc=LLC, thp=thp, clock=clock(cell.kernel),
                pages=plan["pages"], results=logs) as guest:
         outcome = guest.run(["/usr/bin/python3", "-B", str(INSIDE), json.dumps(plan)], on_line=take)
         release = guest.kernel.release
@@ -55,5 +60,5 @@ def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
         why = events.get("failed", {}).get("text") or outcome.reason or "ended without a result"
         (logs / "output.log").write_text("\n".join(outcome.output) + "\n", encoding="utf-8")
         raise CellFailed(f"{cell.key}: {why}; logs are in {logs}")
-    return {"cell": asdict(cell), "release": release, "host_seconds": outcome.seconds, "events": events,
+    return {"cell": asdict(cell), "release": release, "clock": clock(cell.kernel), "host_seconds": outcome.seconds, "events": events,
             "marks": [mark.data for mark in outcome.marks]}

@@ -22,9 +22,9 @@ class System:
     def start(self, pids: Sequence[int]) -> None:
         """Begin to place the memory of `pids`."""
 
-    def believed(self) -> List[Region]:
-        """All regions with their hotness as the system sees it now; empty when it does not tell."""
-        return []
+    def believed(self) -> Dict[str, Any]:
+        """What the system holds for hot: `regions`, or DAMON's `trace` (belief.py reads it); empty when it does not tell."""
+        return {}
 
     def counters(self) -> Dict[str, float]:
         """Whatever only grows: moved_bytes, and what the system tells beside: copied_twice_bytes, cpu_seconds."""

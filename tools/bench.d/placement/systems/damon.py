@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """DAMON's migration schemes over physical memory, through its sysfs interface (kernel 6.11 and later)."""
-import re
 import time
 from pathlib import Path
-from typing import Dict, List, Sequence
+from typing import Any, Dict, List, Sequence
 
-from .base import KERNEL_CPU, Region, System, cpu_seconds, pin, threads, vmstat, write
+from .base import KERNEL_CPU, System, cpu_seconds, pin, threads, vmstat, write
 
 ROOT = "/sys/kernel/mm/damon/admin/kdamonds"
 TRACING = "/sys/kernel/tracing"
@@ -84,19 +83,13 @@ class Damon(System):
             write(f"{folder}/access_pattern/{name}/min", low)
             write(f"{folder}/access_pattern/{name}/max", high)
 
-    def believed(self) -> List[Region]:
-        """One aggregation of every kdamond, as the tracepoint tells it: cheap, unlike thousands of files in sysfs."""
+    def believed(self) -> Dict[str, Any]:
+        """One aggregation of every kdamond as the tracepoint tells it: cheap, unlike thousands of files in sysfs."""
         write(f"{TRACING}/trace", "")
         write(f"{TRACING}/events/damon/damon_aggregated/enable", 1)
-        time.sleep(2.2 * self.knobs["aggr_us"] / 1e6)
+        time.sleep(1.1 * self.knobs["aggr_us"] / 1e6)
         write(f"{TRACING}/events/damon/damon_aggregated/enable", 0)
-        found: Dict[int, Region] = {}
-        for line in Path(f"{TRACING}/trace").read_text(encoding="ascii").splitlines():
-            told = re.search(r"damon_aggregated: .* (\d+)-(\d+): (\d+) \d+", line)
-            if told:
-                start, end, seen = map(int, told.groups())
-                found[start] = (start, end - start, float(seen))
-        return sorted(found.values())
+        return {"trace": Path(f"{TRACING}/trace").read_text(encoding="ascii")}
 
     def counters(self) -> Dict[str, float]:
         return {"moved_bytes": 4096 * vmstat()["pgmigrate_success"], "cpu_seconds": cpu_seconds(self._threads)}

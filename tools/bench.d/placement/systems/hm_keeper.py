@@ -2,11 +2,11 @@
 """HM-Keeper as it ships: the module and hmkd. Knobs are keys of hmkd.yaml."""
 import json
 import subprocess
-from typing import Dict, List, Sequence
+from typing import Any, Dict, Sequence
 
 from guest.hmkd import Daemon
 from guest.waiting import LOGS, Failed, wait_for
-from .base import DAEMON_CPU, Region, System, cpu_seconds, pin, threads
+from .base import DAEMON_CPU, System, cpu_seconds, pin, threads
 
 
 class HmKeeper(System):
@@ -21,9 +21,9 @@ class HmKeeper(System):
                                  "hmk profiles every process")
         pin(self._threads, DAEMON_CPU)
 
-    def believed(self) -> List[Region]:
+    def believed(self) -> Dict[str, Any]:
         rows = self._daemon.ask("regions", limit=0)["regions"]
-        return [(row["start"], row["length"], float(row["whi"])) for row in rows]
+        return {"regions": [(row["start"], row["length"], float(row["whi"])) for row in rows]}
 
     def counters(self) -> Dict[str, float]:
         stats = self._daemon.ask_all("stats")
