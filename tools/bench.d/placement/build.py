@@ -25,7 +25,7 @@ class Tools:
 
 def prepare(root: Path, out: Path, wanted: Sequence[Cell]) -> Tools:
     """Check, build, and let workloads make their data. Raises UsageError or LabError."""
-    kinds = {cell.workload: WORKLOADS[cell.workload] for cell in wanted}
+    kinds = {cell.workload: WORKLOADS[cell.workload] for cell in wanted if not cell.command}
     _check_packages({package: name for name, kind in kinds.items() for package in kind.packages})
     programs = sorted({program for kind in kinds.values() for program in kind.programs})
     build = user_space(root, out, ["hmkd", "hmkctl", *programs])

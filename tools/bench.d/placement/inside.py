@@ -2,7 +2,7 @@
 """One cell inside the guest: prepare the workload, let the system place it, sample, end everything.
 
 Prints JSON lines for stage.py: say, ready, sample, ended, failed. The argument is a JSON object:
-workload, system, knobs, page_size, window_seconds, period_seconds, believe_every, build, module.
+workload, command, system, knobs, page_size, window_seconds, period_seconds, believe_every, pages, build, module.
 """
 import json
 import re
@@ -18,6 +18,7 @@ from systems import SYSTEMS  # noqa: E402
 from systems.base import System, write  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
 from workloads.base import Workload  # noqa: E402
+from workloads.command import Command  # noqa: E402
 
 MARK_PERIOD, MARK_PAGES, MARK_REST = "1", "14", "15"
 PAGE = 4096
@@ -90,8 +91,9 @@ def measure(plan: Dict[str, Any], workload: Workload, system: System) -> None:
 def play(plan: Dict[str, Any]) -> None:
     write("/sys/devices/virtual/workqueue/cpumask", "e")  # kernel work that may run anywhere keeps off CPU 0
     build, module = Path(plan["build"]), Path(plan["module"]) if plan["module"] else None
-    workload = WORKLOADS[plan["workload"]](build, plan["page_size"], plan["system"] == "oracle")
-    workload.window_seconds = plan["window_seconds"]
+    kind = Command if plan["command"] else WORKLOADS[plan["workload"]]
+    workload = kind(build, plan["page_size"], plan["system"] == "oracle")
+    workload.window_seconds, workload.words = plan["window_seconds"], plan["command"]
     system = SYSTEMS[plan["system"].partition("/")[0]](plan["knobs"], build, module)
     began = time.monotonic()
     workload.prepare()

@@ -58,7 +58,7 @@ def one(cell: Cell, machine: Machine, tools: Tools, store: Store, watch: Progres
     raw = stage.run(cell, machine, tools.build, tools.modules.get(cell.kernel), logs,
                     lambda text: watch.at(cell, text))
     run: Dict[str, Any] = {**raw, "figures": figures.of(raw, machine), "belief": belief.series(logs),
-                           "commit": tools.commit, "has_truth": WORKLOADS[cell.workload].has_truth}
+                           "commit": tools.commit, "has_truth": not cell.command and WORKLOADS[cell.workload].has_truth}
     run["interval_seconds"] = float(cell.knobs["interval"].rstrip("s")) if "interval" in cell.knobs else None
     if cell.system == "first-touch":
         run["hindsight"] = _hindsight(raw, machine, logs)

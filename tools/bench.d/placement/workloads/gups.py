@@ -6,14 +6,14 @@ from .base import MEBI, OneProgram
 
 
 class Gups(OneProgram):
-    """The stable hot set: 256 MiB in pieces of 2 MiB at random places, 7 of 8 updates go there."""
+    """The stable hot set: 128 MiB in pieces of 2 MiB at random places, 7 of 8 updates go there."""
 
     name = "gups-stable"
     programs = ("hmk-load-gups",)
     has_truth = True
     page_sizes = ("4K", "THP")
-    memory_bytes = 1600 * MEBI
-    chunk, hot_bytes, hot_percent, write_percent = "2MiB", 256 * MEBI, 87.5, 100
+    memory_bytes = 1280 * MEBI
+    chunk, hot_bytes, hot_percent, write_percent = "2MiB", 128 * MEBI, 87.5, 100
 
     def command(self) -> List[Any]:
         words = [self.build / "tools/load/hmk-load-gups", "--hold", "--size", f"{self.memory_bytes // MEBI}MiB",
@@ -37,7 +37,7 @@ class Needle(Gups):
     """A few megabytes hot in gigabytes of cold."""
 
     name = "needle"
-    memory_bytes = 2048 * MEBI
+    memory_bytes = 1792 * MEBI
     chunk, hot_bytes, hot_percent = "512KiB", 16 * MEBI, 90
 
 

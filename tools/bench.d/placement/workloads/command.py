@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Any program of the user's, unmodified: its memory is watched from some seconds after its start."""
+import signal
+import subprocess
+import time
+from typing import Any, Dict, List
+
+from .base import APPLICATION_CPU, LOGS, Failed, Workload
+
+SETTLE_SECONDS = 8.0  # of the guest's clock: what a program needs to fill its memory first
+
+
+class Command(Workload):
+    """`words` are the command line. What it prints is kept in program.log; the end of the window ends it."""
+
+    name = "command"
+    page_sizes = ("4K", "THP")
+    words: List[str] = []
+
+    def prepare(self) -> None:
+        with open(LOGS / "program.log", "wb") as log:
+            self._process = subprocess.Popen(["taskset", "-c", str(APPLICATION_CPU), *self.words],
+                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        end = time.monotonic() + SETTLE_SECONDS
+        while time.monotonic() < end:
+            if self._process.poll() is not None:
+                raise Failed(f"{self.words[0]} ended with {self._process.returncode} after "
+                             f"{SETTLE_SECONDS - (end - time.monotonic()):.1f} s, before anything could be measured; "
+                             "give it more to do (its output is in program.log)")
+            time.sleep(0.1)
+
+    def pids(self) -> List[int]:
+        """The program and what it started that is still in its session."""
+        done = subprocess.run(["pgrep", "-s", str(self._process.pid)], check=False, stdout=subprocess.PIPE, text=True)
+        return [int(word) for word in done.stdout.split()]
+
+    def start(self) -> None:
+        """It runs already."""
+
+    def ops(self) -> int:
+        return 0
+
+    def stop(self) -> Dict[str, Any]:
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait(10)
+        return {"status": self._process.returncode}
