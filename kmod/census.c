@@ -12,7 +12,7 @@
 #include "walk.h"
 
 #define SLICE_PARTS	8u	/* a full rotation takes this many intervals, or more */
-#define BUDGET_PARTS	4u	/* it takes at most a quarter of the budget */
+#define BUDGET_PARTS	8u	/* it takes at most so much of the budget: samples tell of places, too */
 
 struct census {
 	u64 start, end;
