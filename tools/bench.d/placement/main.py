@@ -27,7 +27,7 @@ from workloads import WORKLOADS  # noqa: E402
 
 MACHINE = ROOT / "configs/lab/bench-four-tier.yaml"
 QUICK_WORKLOADS = ("gups-stable", "gups-jump", "needle")
-QUICK_WINDOW, FULL_WINDOW = 20.0, 30.0
+QUICK_WINDOW, FULL_WINDOW = 16.0, 30.0
 
 
 def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
