@@ -8,6 +8,7 @@ from .base import KERNEL_CPU, System, cpu_seconds, pin, threads, vmstat, write
 
 ROOT = "/sys/kernel/mm/damon/admin/kdamonds"
 TRACING = "/sys/kernel/tracing"
+LONGEST_AGGREGATION = 6  # times its nominal length
 FOREVER = (1 << 32) - 1  # DAMON keeps ages and access counts in 32 bits
 EVERYTHING = (1 << 64) - 1
 
@@ -87,9 +88,14 @@ class Damon(System):
         """One aggregation of every kdamond as the tracepoint tells it: cheap, unlike thousands of files in sysfs."""
         write(f"{TRACING}/trace", "")
         write(f"{TRACING}/events/damon/damon_aggregated/enable", 1)
-        time.sleep(1.1 * self.knobs["aggr_us"] / 1e6)
+        text, names = "", [f"kdamond.{node}-" for node in range(len(memory_ranges()))]
+        for _ in range(LONGEST_AGGREGATION):  # a busy kdamond comes late
+            time.sleep(self.knobs["aggr_us"] / 1e6)
+            text = Path(f"{TRACING}/trace").read_text(encoding="ascii")
+            if all(name in text for name in names):
+                break
         write(f"{TRACING}/events/damon/damon_aggregated/enable", 0)
-        return {"trace": Path(f"{TRACING}/trace").read_text(encoding="ascii")}
+        return {"trace": text}
 
     def counters(self) -> Dict[str, float]:
         return {"moved_bytes": 4096 * vmstat()["pgmigrate_success"], "cpu_seconds": cpu_seconds(self._threads)}
