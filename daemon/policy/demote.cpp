@@ -15,25 +15,20 @@ std::int64_t as_signed(Bytes bytes) {
 // A pile of regions that fit nowhere must not be searched for every candidate.
 constexpr std::size_t kMostPassedOver = 16;
 
-/// The length from the start of a region that holds `want` bytes of its tier, if they lie evenly.
-Bytes length_holding(const Histogram::Entry& region, Bytes want) {
-  if (want >= region.home()) return region.length();
-  const auto wanted = static_cast<unsigned __int128>(want) * region.length();
-  return static_cast<Bytes>((wanted + region.home() - 1) / region.home());
-}
-
-/// As much of the region as holds `need` bytes of the tier, to the next leaf. Where its pages lie
-/// less evenly than thought the reserve bears the difference, and the next interval sees it.
+/// All of the region, or of a dense one no more than is needed. Sparse ones go
+/// whole: nobody knows in which part their pages are.
 RoomMade::Victim way_for(Histogram::Id id, const Histogram::Entry& region, Bytes need) {
-  const Bytes leaf = Bytes{1} << region.leaf_shift;
-  const Bytes span = length_holding(region, need);
-  const Bytes some = cut_length(region, (span + leaf - 1) / leaf * leaf);
-  const Bytes length = some > 0 ? some : region.length();
+  Bytes length = region.length();
+  if (region.home() == length) {
+    const Bytes leaf = Bytes{1} << region.leaf_shift;
+    const Bytes some = cut_length(region, (need + leaf - 1) / leaf * leaf);
+    if (some > 0) length = some;
+  }
   return {.id = id,
           .to_tier = 0,
           .length = length,
-          .leaves = expected_in_cut(region.length(), region.home(), length),
-          .arrives = expected_in_cut(region.length(), region.resident(), length),
+          .leaves = at_least_in_cut(region.length(), region.home(), length),
+          .arrives = std::min(region.resident(), length),
           .exchange = false};
 }
 
@@ -46,9 +41,10 @@ Bytes cut_length(const Histogram::Entry& region, Bytes want) {
   return end > region.start ? end - region.start : 0;
 }
 
-Bytes expected_in_cut(Bytes length, Bytes held, Bytes cut) {
+Bytes at_least_in_cut(Bytes length, Bytes held, Bytes cut) {
   if (cut >= length) return held;
-  return static_cast<Bytes>(static_cast<unsigned __int128>(held) * cut / length) & ~(kPage - 1);
+  const Bytes elsewhere = length - cut;
+  return held > elsewhere ? held - elsewhere : 0;
 }
 
 VictimQueue::VictimQueue(const Histogram& histogram, std::uint32_t tier)

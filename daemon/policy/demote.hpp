@@ -90,8 +90,8 @@ void undo_room(const RoomMade& made, std::uint32_t tier, Room& room, VictimQueue
 /// even one leaf fits.
 Bytes cut_length(const Histogram::Entry& region, Bytes want);
 
-/// The bytes, in whole pages, that the first `cut` bytes of a region hold when
-/// `held` of its `length` bytes lie evenly in it.
-Bytes expected_in_cut(Bytes length, Bytes held, Bytes cut);
+/// The least number of bytes the first `cut` bytes of a region can hold when
+/// `held` of its `length` bytes are somewhere in it.
+Bytes at_least_in_cut(Bytes length, Bytes held, Bytes cut);
 
 }  // namespace hmk::policy

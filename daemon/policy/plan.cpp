@@ -172,7 +172,7 @@ class Planner {
   }
 
   static Bytes leaves_home(const Entry& region, Bytes length) {
-    return expected_in_cut(region.length(), region.home(), length);
+    return at_least_in_cut(region.length(), region.home(), length);
   }
 
   Move move_of(const Entry& region, Bytes length, Bytes bytes, std::uint32_t from, std::uint32_t to,

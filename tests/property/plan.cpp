@@ -191,7 +191,7 @@ TEST(PlanProperties, SwapsNoMoreIntoATierThanLeavesIt) {
     for (const auto& [serves, bytes] : swapped) {
       const Move& rise = plan.promotions[serves];
       const RegionView& r = m.at(rise);
-      ASSERT_LE(bytes, expected_in_cut(r.length, r.resident - r.away, rise.length));
+      ASSERT_LE(bytes, at_least_in_cut(r.length, r.resident - r.away, rise.length));
     }
   });
 }
@@ -201,7 +201,7 @@ TEST(PlanProperties, LeavesEachTierItsReserveOrNoLessThanItHad) {
     std::vector<std::int64_t> free(m.tiers.size());
     const auto leaves = [&](const Move& move) {
       const RegionView& r = m.at(move);
-      return static_cast<std::int64_t>(expected_in_cut(r.length, r.resident - r.away, move.length));
+      return static_cast<std::int64_t>(at_least_in_cut(r.length, r.resident - r.away, move.length));
     };
     for (std::size_t t = 0; t < free.size(); ++t)
       free[t] = static_cast<std::int64_t>(m.tiers[t].free);

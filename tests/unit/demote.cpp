@@ -92,24 +92,16 @@ TEST_F(Demote, CutsADenseVictimToWhatIsNeeded) {
   EXPECT_EQ(made.bytes, 2 * kMiB);
 }
 
-TEST_F(Demote, CutsASparseVictimToWhatHoldsTheNeededBytes) {
+TEST_F(Demote, TakesASparseVictimWhole) {
   RegionView r = region(0, 64, 0, 0);
   r.resident = 32 * kMiB;
-  r.away = 16 * kMiB;  // a quarter of the region is in the tier, half of it anywhere
+  r.away = 8 * kMiB;
   add(r);
   Room room = {0, 100 * kM, 0, 0};
   const RoomMade made = make(2, room);
-  EXPECT_EQ(made.victims.at(0).length, 8 * kMiB);
-  EXPECT_EQ(made.victims.at(0).leaves, 2 * kMiB);
-  EXPECT_EQ(made.victims.at(0).arrives, 4 * kMiB);
-}
-
-TEST_F(Demote, CutsAHugeVictimAtTheNextHugePage) {
-  RegionView r = region(0, 64, 0, 0);
-  r.leaf_shift = 21;
-  add(r);
-  Room room = {0, 100 * kM, 0, 0};
-  EXPECT_EQ(make(3, room).victims.at(0).length, 4 * kMiB);
+  EXPECT_EQ(made.victims.at(0).length, 64 * kMiB);
+  EXPECT_EQ(made.victims.at(0).leaves, 24 * kMiB);
+  EXPECT_EQ(made.victims.at(0).arrives, 32 * kMiB);
 }
 
 TEST_F(Demote, StopsAtTheFirstVictimThatIsNotColdEnough) {
@@ -122,11 +114,11 @@ TEST_F(Demote, StopsAtTheFirstVictimThatIsNotColdEnough) {
 }
 
 TEST_F(Demote, SaysWhenVictimsHaveNowhereToGo) {
-  RegionView huge = region(0, 64, 0, 0);
-  huge.leaf_shift = 21;
-  add(huge);
+  RegionView sparse = region(0, 64, 0, 0);
+  sparse.resident = 32 * kMiB;
+  add(sparse);
   Room room = {0, 0, 0, 0};
-  const RoomMade made = make(1, room);
+  const RoomMade made = make(2, room);
   EXPECT_TRUE(made.victims.empty());
   EXPECT_TRUE(made.nowhere);
   EXPECT_EQ(queue_->peek(*used_), Histogram::Id{0}) << "still there for the next";
@@ -184,12 +176,12 @@ TEST_F(Demote, CutsAtLeafAlignment) {
   EXPECT_EQ(cut_length(e, 0), 0u);
 }
 
-TEST_F(Demote, ExpectsOfACutItsPartInWholePages) {
-  EXPECT_EQ(expected_in_cut(100 * kPage, 100 * kPage, 40 * kPage), 40 * kPage);
-  EXPECT_EQ(expected_in_cut(100 * kPage, 50 * kPage, 40 * kPage), 20 * kPage);
-  EXPECT_EQ(expected_in_cut(100 * kPage, 1 * kPage, 99 * kPage), 0u);
-  EXPECT_EQ(expected_in_cut(100 * kPage, 70 * kPage, 100 * kPage), 70 * kPage);
-  EXPECT_EQ(expected_in_cut(kMiB << 24, kMiB << 23, kMiB << 22), kMiB << 21);
+TEST_F(Demote, PromisesOfACutOnlyWhatMustBeInIt) {
+  EXPECT_EQ(at_least_in_cut(100, 100, 40), 40u);
+  EXPECT_EQ(at_least_in_cut(100, 70, 40), 10u);
+  EXPECT_EQ(at_least_in_cut(100, 60, 40), 0u);
+  EXPECT_EQ(at_least_in_cut(100, 59, 40), 0u);
+  EXPECT_EQ(at_least_in_cut(100, 70, 100), 70u);
 }
 
 }  // namespace
