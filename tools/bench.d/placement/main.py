@@ -45,7 +45,8 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags.add_argument("--machine", type=Path, default=MACHINE, metavar="FILE")
     flags.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="guests at a time")
     flags.add_argument("--out", type=Path, default=ROOT / "build/placement", metavar="DIR",
-                       help="one file per finished cell; a cell that is there is not run again (default: build/placement)")
+                       help="one file per finished cell, below the machine's name; a cell that is there is not run again "
+                       "(default: build/placement)")
     flags.add_argument("--again", action="store_true", help="run cells that are there once more")
     flags.add_argument("--json", type=Path, metavar="FILE", help="write the table there")
     flags.add_argument("--report", type=Path, metavar="FILE", help="write the Markdown page there, pictures beside it")
@@ -86,10 +87,10 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
 
 def run_all(args: argparse.Namespace, wanted: List[cells.Cell], store: keep.Store) -> List[str]:
     """Run what is missing, `jobs` at a time; the reasons of those that failed."""
+    machine = load_machine(args.machine, available_memory() // args.jobs)
     missing = [cell for cell in wanted if args.again or not store.has(cell)]
     if not missing:
         return []
-    machine = load_machine(args.machine, available_memory() // args.jobs)
     tools = build.prepare(ROOT, store.folder, missing)
     watch = runner.Progress(len(missing), args.jobs)
     failed = []
@@ -111,7 +112,7 @@ def main() -> int:
         if args.list:
             print("\n".join(cell.key for cell in wanted))
             return 0
-        store = keep.Store(args.out)
+        store = keep.Store(args.out / args.machine.stem)  # cells of another machine are other cells
         failed = run_all(args, wanted, store)
     except LabError as error:
         print(f"bench: {error}", file=sys.stderr)
