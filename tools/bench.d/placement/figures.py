@@ -82,11 +82,6 @@ def converged(tier1: Sequence[float], seconds: Sequence[float], jump: Optional[f
     return None if since is None else max(0.0, since - began)
 
 
-def oracle_ratio(shares: Sequence[float], bound: Sequence[float]) -> Optional[float]:
-    """The oracle ratio: tier-1 share over the oracle's; None without one."""
-    return shares[0] / bound[0] if bound and bound[0] > 0 else None
-
-
 def spread(values: List[float]) -> Optional[float]:
     """Largest minus smallest, of repeated runs."""
     return max(values) - min(values) if len(values) > 1 else None

@@ -7,7 +7,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import List, Optional
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[3]

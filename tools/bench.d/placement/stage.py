@@ -4,7 +4,7 @@ import json
 import shutil
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict
 
 from lab import Guest, Machine
 from lab.outcome import PASS

@@ -31,13 +31,12 @@ def _better(by_variant: Dict[str, List[Run]]) -> List[Run]:
     return min(by_variant.values(), key=lambda runs: _median(runs, PACE))
 
 
-def _bound(chosen: Dict[str, List[Run]]) -> Optional[List[float]]:
-    """The oracle's shares: run where the workload knows its truth, else computed with hindsight for 4 KiB pages."""
+def _bound(chosen: Dict[str, List[Run]]) -> Optional[float]:
+    """The oracle's tier-1 share: run where the workload knows its truth, else computed with hindsight for 4 KiB pages."""
     if "oracle" in chosen:
-        return chosen["oracle"][0]["figures"]["tier_share"] if len(chosen["oracle"]) == 1 else \
-            [median(run["figures"]["tier_share"][0] for run in chosen["oracle"])]
+        return median(run["figures"]["tier_share"][0] for run in chosen["oracle"])
     if "first-touch" in chosen:
-        return chosen["first-touch"][0]["hindsight"]["4K"]
+        return chosen["first-touch"][0]["hindsight"]["4K"][0]
     return None
 
 
@@ -50,7 +49,7 @@ def _over(runs: Sequence[Run], base: Optional[Sequence[Run]], name: str) -> Opti
     return _median(runs, name) / _median(base, name) if base else None
 
 
-def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[List[float]]) -> Dict[str, Any]:
+def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[float]) -> Dict[str, Any]:
     typical = min(runs, key=lambda run: abs(run["figures"]["tier_share"][0] - median(
         other["figures"]["tier_share"][0] for other in runs)))
     cell, own = typical["cell"], typical["figures"]
@@ -64,7 +63,7 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
         "modelled_latency_ns": _median(runs, "modelled_latency_ns"),
         "modelled_time_vs_first_touch": _over(runs, base, PACE),
         "settled_modelled_time_vs_first_touch": _over(runs, base, f"settled_{PACE}"),
-        "oracle_ratio": figures.oracle_ratio(own["tier_share"], bound) if bound else None,
+        "oracle_ratio": own["tier_share"][0] / bound if bound else None,
         "oracle_source": None if not bound else "run" if typical["has_truth"] else "hindsight",
         "recall": looks[-1]["recall"] if looks else None,
         "precision": looks[-1]["precision"] if looks else None,

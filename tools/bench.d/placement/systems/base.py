@@ -3,11 +3,10 @@
 import re
 import subprocess
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence
 
 APPLICATION_CPU, CLIENT_CPU, DAEMON_CPU, KERNEL_CPU = range(4)  # configs/lab/bench-four-tier.yaml
 Knobs = Dict[str, Any]
-Region = Tuple[int, int, float]  # start, length, hotness in the system's own unit
 
 
 class System:
