@@ -10,9 +10,10 @@
  * at translation: copy_to_user counts as kernel.
  *
  * Counting costs speed, so it starts at the first mark 0 and rests from mark
- * 15 to the next mark 0. A flag switches it: to translate without callbacks by
- * qemu_plugin_reset() would be faster still, but a second reset now and then
- * hung QEMU 7.2. The caches are empty when counting begins.
+ * 15 to the next mark 0. Until that first mark nothing but marks is called back
+ * for; qemu_plugin_reset() then has everything translated anew. Only then: a
+ * second reset now and then hung QEMU 7.2, so a flag switches what follows. The
+ * caches are empty when counting begins.
  *
  * Arguments: out=FILE vcpus=N node=NODE:START:SIZE (hexadecimal bytes, once per
  * range of addresses) l1=BYTES (a power of two) l2=BYTES llc=BYTES pages=PREFIX.
@@ -76,6 +77,8 @@ static struct {
 	pthread_mutex_t pages_lock; /* a mark on another vCPU reads while vCPU 0 counts */
 	int out;
 	unsigned int sequence;
+	qemu_plugin_id_t id;
+	bool translates_counting; /* since the first mark 0 */
 	bool counting;	/* changed under `marking`, read by every callback */
 	pthread_mutex_t marking;
 } self = { .out = -1, .pages_lock = PTHREAD_MUTEX_INITIALIZER, .marking = PTHREAD_MUTEX_INITIALIZER };
@@ -240,11 +243,23 @@ static void empty_caches(void)
 	}
 }
 
+static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+static void on_exit_line(qemu_plugin_id_t id, void *data);
+
+static void register_callbacks(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+	qemu_plugin_register_atexit_cb(id, on_exit_line, NULL);
+}
+
 static void on_mark(unsigned int cpu, void *data)
 {
 	unsigned int mark = (uintptr_t)data, i;
+	bool first = mark == 0 && !__atomic_exchange_n(&self.translates_counting, true, __ATOMIC_RELAXED);
 
 	(void)cpu;
+	if (first)
+		qemu_plugin_reset(self.id, register_callbacks); /* forgets all callbacks first */
 	pthread_mutex_lock(&self.marking);
 	if (mark == 0) {
 		if (!self.counting)
@@ -286,9 +301,11 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	size_t i, n = qemu_plugin_tb_n_insns(tb);
 	uintptr_t mode = qemu_plugin_tb_vaddr(tb) >> 63 ? KERNEL : USER;
+	bool counting = __atomic_load_n(&self.translates_counting, __ATOMIC_RELAXED);
 
 	(void)id;
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)(n << 1 | mode));
+	if (counting)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)(n << 1 | mode));
 	for (i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		int mark = mark_of(insn);
@@ -296,8 +313,9 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		if (mark >= 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark, QEMU_PLUGIN_CB_NO_REGS,
 							       (void *)(uintptr_t)mark);
-		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-						 (void *)mode);
+		if (counting)
+			qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
+							 QEMU_PLUGIN_MEM_RW, (void *)mode);
 	}
 }
 
@@ -384,7 +402,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		fprintf(stderr, "hmk-lab: plugin arguments are missing, or memory for what they ask for\n");
 		return 1;
 	}
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-	qemu_plugin_register_atexit_cb(id, on_exit_line, NULL);
+	self.id = id;
+	register_callbacks(id);
 	return 0;
 }

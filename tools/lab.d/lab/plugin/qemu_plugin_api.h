@@ -25,7 +25,9 @@ typedef void (*hmk_tb_trans_cb)(qemu_plugin_id_t, struct qemu_plugin_tb *);
 typedef void (*hmk_exec_cb)(unsigned int vcpu, void *data);
 typedef void (*hmk_mem_cb)(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *data);
 typedef void (*hmk_exit_cb)(qemu_plugin_id_t, void *data);
+typedef void (*hmk_reset_cb)(qemu_plugin_id_t);
 
+void qemu_plugin_reset(qemu_plugin_id_t id, hmk_reset_cb cb);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, hmk_tb_trans_cb cb);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, hmk_exec_cb cb, int flags, void *data);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, hmk_exec_cb cb, int flags, void *data);
