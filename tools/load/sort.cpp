@@ -13,10 +13,11 @@ using namespace hmk::load;
 const std::string kUsage =
     std::string(
         "usage: hmk-load-sort [--size 1200MiB] [--pages 4KiB|thp] [--seed N]\n"
-        "As many records of 100 bytes as --size holds twice: draws keys, samples, partitions, "
+        "As many records of 100 bytes as --size holds twice: samples, partitions, "
         "sorts\n"
-        "each part, validates order and content, and starts again. An operation is a record that\n"
-        "passed one of these steps.\n") +
+        "each part, validates order and content, draws new keys, and starts again. An operation is "
+        "a\n"
+        "record that passed one of these steps.\n") +
     Stage::kUsage;
 
 struct Plan {

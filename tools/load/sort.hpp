@@ -3,8 +3,8 @@
 //
 //   Sorter sorter(input, output, parts, nr_records, seed);   // three pieces of memory
 //   sorter.fill(work);
-//   sorter.round(work);               // new keys, then sort; true: `input` is in order
-//   sorter.wrong_order();             // pairs of neighbours that are not
+//   sorter.round(work);               // sort, with new keys from the second on; true: `input` is
+//   in order sorter.wrong_order();             // pairs of neighbours that are not
 //   sorter.is_changed();              // a record was lost, torn or made up
 //
 // `work` is anything with bool goes_on(records): Stage, or a test's own. It may stop a round at any
@@ -74,13 +74,16 @@ class Sorter {
         std::memcpy(record.bytes.data() + 8 * k, &word, 8);
       }
       std::memset(record.bytes.data() + 8 * Record::kWords, 0, 4);
+      record.set_key(random_.next(), random_.next());
       sum_ += record.hash();
     });
   }
 
   template <typename Work>
   bool round(Work& work) {
-    return draw_keys(work) && partition(work) && sort_parts(work);
+    if (!is_drawn_ && !draw_keys(work)) return false;
+    is_drawn_ = false;
+    return partition(work) && sort_parts(work);
   }
 
   std::uint64_t wrong_order() const {
@@ -210,6 +213,7 @@ class Sorter {
   std::array<std::uint64_t, kParts> ends_{};
   std::uint64_t sum_ = 0;      // of the hashes of all records
   bool is_in_output_ = false;  // where all records are for certain
+  bool is_drawn_ = true;       // keys that no round has sorted
 };
 
 }  // namespace hmk::load
