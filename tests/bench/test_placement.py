@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The placement benchmark's own arithmetic: plans, convergence, hindsight, recall, the chosen variant, bad input."""
+import os
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ import belief  # noqa: E402
 import cells  # noqa: E402
 import figures  # noqa: E402
 import hindsight  # noqa: E402
+import main  # noqa: E402
 import table  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
 
@@ -129,7 +131,7 @@ class Table(unittest.TestCase):
 
 class Plan(unittest.TestCase):
     def plan(self, systems, kernel="6.12", quick=False):
-        return cells.plan({"gups-stable": WORKLOADS["gups-stable"]}, systems, [kernel], ["4K"], 1, 12.0, quick)
+        return cells.plan(WORKLOADS, ["gups-stable"], systems, "4K", 1, not quick, kernel, 12.0)
 
     def test_peers_run_with_all_their_settings(self):
         self.assertEqual([cell.variant for cell in self.plan(["damon"])], ["default", "tuned"])
@@ -145,12 +147,26 @@ class Plan(unittest.TestCase):
         self.assertFalse([key for key in keys if "/" in key])
 
 
+    def test_the_full_table_has_every_workload_and_every_system_once(self):
+        found = main.plan(main.parse([]))
+        tried = {(cell.workload, cell.system) for cell in found if cell.page_size == "4K"}
+        for workload, kind in WORKLOADS.items():
+            self.assertEqual({system for name, system in tried if name == workload} & set(cells.SYSTEMS),
+                             set(cells.SYSTEMS) - (set() if kind.has_truth else {"oracle"}))
+        self.assertEqual(len({cell.key for cell in found}), len(found))
+
+    def test_a_choice_is_taken_as_it_is(self):
+        found = main.plan(main.parse(["--workload", "bfs", "--system", "hm-keeper", "--repeat", "2", "--window", "5"]))
+        self.assertEqual([(cell.repeat, cell.window_seconds) for cell in found], [(1, 5.0), (2, 5.0)])
+
+
 class BadInput(unittest.TestCase):
     """One line, exit code 2, before anything is built or booted."""
 
-    def refused(self, *flags: str) -> str:
+    def refused(self, *flags: str, path: str = os.environ["PATH"]) -> str:
         done = subprocess.run([sys.executable, "-B", str(ROOT / "tools/bench.d/placement/main.py"), *flags], check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
+                              env={**os.environ, "PATH": path})
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         return done.stderr
@@ -168,6 +184,15 @@ class BadInput(unittest.TestCase):
             file.write((ROOT / "configs/lab/bench-four-tier.yaml").read_text().replace("512MiB", "51200GiB"))
             file.flush()
             self.assertIn("available", self.refused("--quick", "--machine", file.name))
+
+    def test_packages_that_are_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            dpkg = Path(folder) / "dpkg-query"
+            dpkg.write_text("#!/bin/sh\nexit 1\n", encoding="ascii")  # as it answers for a package it has never seen
+            dpkg.chmod(0o755)
+            told = self.refused("--workload", "gups-disturbed,memcached-zipf,redis-zipf", "--out", folder,
+                                path=f"{folder}:{os.environ['PATH']}")
+        self.assertIn("apt-get install memcached redis-server stress-ng", told)
 
     def test_a_folder_that_is_not_there(self):
         self.assertIn("create it first", self.refused("--json", "/no/such/folder/file.json"))

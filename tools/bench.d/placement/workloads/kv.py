@@ -69,6 +69,7 @@ class RedisLatest(KeyValue):
     """The keys inserted last are read most: the hot part is one piece of the heap."""
 
     name, server, keys_by = "redis-latest", "redis", "latest"
+    packages = ("redis-server",)
     server_command = ["redis-server", "--port", "0", "--unixsocket", SOCKET, "--save", "", "--appendonly", "no",
                       "--io-threads", "1", "--dir", "/run"]
     update_flags = ["--in-place"]       # with SET the allocator scatters hot values over the heap
@@ -91,4 +92,4 @@ class MemcachedLatest(KeyValue):
 class MemcachedZipf(MemcachedLatest):
     """Hot keys anywhere in the slabs."""
 
-    name, keys_by = "memcached-zipf", "zipf"
+    name, keys_by, page_sizes = "memcached-zipf", "zipf", ("4K", "THP")  # redis-server turns THP off for itself
