@@ -17,7 +17,7 @@ from guest.waiting import LOGS, Failed  # noqa: E402
 from systems import SYSTEMS  # noqa: E402
 from systems.base import System, write  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
-from workloads.base import Workload  # noqa: E402
+from workloads.base import Workload, memory_by_node  # noqa: E402
 from workloads.command import Command  # noqa: E402
 
 MARK_PERIOD, MARK_PAGES, MARK_REST = "1", "14", "15"
@@ -32,19 +32,11 @@ def mark(number: str) -> None:
     subprocess.run(["hmk-mark", number], check=True)
 
 
-def free_bytes() -> List[int]:
-    """Free memory by node."""
-    found = []
-    for node in sorted(Path("/sys/devices/system/node").glob("node[0-9]*"), key=lambda p: int(p.name[4:])):
-        text = (node / "meminfo").read_text(encoding="ascii")
-        found.append(int(re.search(r"MemFree:\s+(\d+) kB", text).group(1)) << 10)
-    return found
-
-
-def resident_bytes(pids: List[int], nodes: int) -> List[int]:
-    """Memory of the processes by node; what they share is counted once, as the largest of them has it."""
-    private, shared = [0] * nodes, [0] * nodes
-    for pid in pids:
+def resident_bytes(workload: Workload) -> List[int]:
+    """Memory of the processes by node; what they share is counted once, as the largest of them has it or the workload knows."""
+    nodes = len(memory_by_node("MemFree"))
+    private, shared = [0] * nodes, workload.shared_bytes() or [0] * nodes
+    for pid in workload.pids():
         own_shared = [0] * nodes
         for line in Path(f"/proc/{pid}/numa_maps").read_text(encoding="utf-8").splitlines():
             size = int(re.search(r"kernelpagesize_kB=(\d+)", line).group(1)) << 10 if "kernelpagesize" in line else PAGE
@@ -97,15 +89,13 @@ def play(plan: Dict[str, Any]) -> None:
     system = SYSTEMS[plan["system"].partition("/")[0]](plan["knobs"], build, module)
     began = time.monotonic()
     workload.prepare()
-    free = free_bytes()
-    pids = workload.pids()
-    tell("ready", seconds=time.monotonic() - began, free_bytes=free, resident_bytes=resident_bytes(pids, len(free)))
+    tell("ready", seconds=time.monotonic() - began, free_bytes=memory_by_node("MemFree"),
+         resident_bytes=resident_bytes(workload))
     mark("0")
     workload.start()
-    system.start(pids)
+    system.start(workload.pids())
     measure(plan, workload, system)
-    free = free_bytes()
-    tell("placed", free_bytes=free, resident_bytes=resident_bytes(workload.pids(), len(free)))
+    tell("placed", free_bytes=memory_by_node("MemFree"), resident_bytes=resident_bytes(workload))
     if plan["pages"]:
         mark(MARK_PAGES)
     mark(MARK_REST)

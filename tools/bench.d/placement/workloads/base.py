@@ -11,6 +11,7 @@ Runs inside the guest as root; Python's library only. The application has CPU 0,
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -27,8 +28,15 @@ MEBI = 1 << 20
 Range = Tuple[int, int, int]
 
 
+def memory_by_node(field: str) -> List[int]:
+    """A field of every node's meminfo, in bytes."""
+    nodes = sorted(Path("/sys/devices/system/node").glob("node[0-9]*"), key=lambda p: int(p.name[4:]))
+    return [int(re.search(rf"{field}:\s+(\d+) kB", (node / "meminfo").read_text(encoding="ascii")).group(1)) << 10
+            for node in nodes]
+
+
 class Workload:
-    """One instance per run. The runner may set `window_seconds` before start()."""
+    """One instance per run. The runner sets `window_seconds` before prepare()."""
 
     name = ""
     packages: Tuple[str, ...] = ()
@@ -37,7 +45,7 @@ class Workload:
     shared = False                      # its memory is shared between processes: moving it needs to say so
     page_sizes: Tuple[str, ...] = ("4K",)
     memory_bytes = 0
-    window_seconds = 20.0               # expected length of the measured load; a jump comes in its middle
+    window_seconds = 20.0               # length of the measured load unless told otherwise; a jump comes in its middle
 
     def __init__(self, build: Path, page_size: str, placed: bool) -> None:
         if page_size not in self.page_sizes:
@@ -55,6 +63,10 @@ class Workload:
 
     def pids(self) -> List[int]:
         raise NotImplementedError
+
+    def shared_bytes(self) -> List[int]:
+        """By node, what its processes share and no page table of theirs shows completely; none for most."""
+        return []
 
     def start(self) -> None:
         raise NotImplementedError

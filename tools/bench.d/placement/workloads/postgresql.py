@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from .base import APPLICATION_CPU, CLIENT_CPU, LOAD_SECONDS, LOGS, MEBI, Failed, Workload, quantiles, wait_for
+from .base import APPLICATION_CPU, CLIENT_CPU, LOAD_SECONDS, LOGS, MEBI, Failed, Workload, memory_by_node, quantiles, wait_for
 
 HERE = Path(__file__).resolve().parent / "tpcc"
 DATA, SOCKETS, SLOWEST_NODE = Path("/run/postgresql-data"), Path("/run/postgresql-sockets"), 3
@@ -94,7 +94,8 @@ class Postgresql(Workload):
         """Make the data folder in the lab's cache; the build folder says where it is, for the guest."""
         sys.path.append(str(Path(__file__).resolve().parents[3] / "lab.d"))
         from lab import cache  # pylint: disable=import-outside-toplevel
-        made_by = hashlib.sha256(b"".join(file.read_bytes() for file in (Path(__file__), *sorted(HERE.iterdir())))).hexdigest()[:12]
+        contents = b"".join(file.read_bytes() for file in sorted(HERE.iterdir())) + repr(SETTINGS).encode()
+        made_by = hashlib.sha256(contents).hexdigest()[:12]
         made = cache.root() / f"tpcc-postgresql-{programs().parent.name}-{WAREHOUSES}-{made_by}"
         with cache.locked(made):
             if not made.exists():
@@ -116,10 +117,10 @@ class Postgresql(Workload):
         subprocess.run(["cp", "-r", f"{self._source(self.build)}/.", DATA], check=True)
         subprocess.run(["chown", "-R", "postgres:postgres", DATA], check=True)
         Path("/proc/sys/vm/drop_caches").write_text("1\n", encoding="ascii")  # the copy's source
+        self._shared_before = memory_by_node("Shmem")  # the data folder's files
         self._server = Server(DATA, SOCKETS, self.shared_buffers, APPLICATION_CPU)
         self._server.sql("SELECT count(pg_prewarm(oid)) FROM pg_class WHERE relkind IN ('r', 'i')")
         self._connect()
-
     def _connect(self) -> None:
         """pgbench holds its connections, and has done a first transaction on each, when it is stopped."""
         folder = SOCKETS / "pgbench"
@@ -149,6 +150,9 @@ class Postgresql(Workload):
 
     def pids(self) -> List[int]:
         return self._server.pids()
+
+    def shared_bytes(self) -> List[int]:
+        return [now - before for now, before in zip(memory_by_node("Shmem"), self._shared_before)]
 
     def start(self) -> None:
         self._client.send_signal(signal.SIGCONT)
