@@ -76,21 +76,21 @@ def not_applicable(system: str, kernel: str) -> Optional[str]:
     return WITHOUT_TIERS if system == "numa-balancing" else None
 
 
-def plan(workloads: Dict[str, Any], systems: Sequence[str], kernels: Sequence[str], page_sizes: Sequence[str],
-         repeats: int, window: float, quick: bool) -> List[Cell]:
-    """All cells, those of one comparison together; of `oracle` only where a workload knows its truth.
+def plan(kinds: Dict[str, Any], names: Sequence[str], systems: Sequence[str], pages: str, repeats: int, with_defaults: bool,
+         kernel: str, window: Optional[float]) -> List[Cell]:
+    """All cells of these workloads, those of one comparison together; of `oracle` only where a workload knows its truth.
 
-    `quick` takes one variant, the tuned one, of each system.
+    `kinds` are all workloads by name. Without defaults only the last variant, the tuned one, of each system.
     """
-    def of(name: str, kernel: str, pages: str) -> Iterator[Cell]:
+    def of(name: str) -> Iterator[Cell]:
         for system in systems:
-            if not_applicable(system, kernel) or (system == "oracle" and not workloads[name].has_truth):
+            if not_applicable(system, kernel) or (system == "oracle" and not kinds[name].has_truth):
                 continue
             tried = variants(system)
-            extra = {"shared": "yes"} if workloads[name].shared and system.startswith("hm-keeper") else {}
-            for variant in list(tried)[-1:] if quick else tried:
+            extra = {"shared": "yes"} if kinds[name].shared and system.startswith("hm-keeper") else {}
+            for variant in tried if with_defaults else list(tried)[-1:]:
                 for repeat in range(1, repeats + 1):
-                    yield Cell(name, system, variant, kernel, pages, repeat, window, tried[variant] | extra)
+                    yield Cell(name, system, variant, kernel, pages, repeat, window or kinds[name].window_seconds,
+                               tried[variant] | extra)
 
-    return [cell for kernel in kernels for pages in page_sizes for name in workloads
-            if pages in workloads[name].page_sizes for cell in of(name, kernel, pages)]
+    return [cell for name in names if pages in kinds[name].page_sizes for cell in of(name)]

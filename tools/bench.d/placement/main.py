@@ -27,7 +27,17 @@ from workloads import WORKLOADS  # noqa: E402
 
 MACHINE = ROOT / "configs/lab/bench-four-tier.yaml"
 QUICK_WORKLOADS = ("gups-stable", "gups-jump", "needle")
-QUICK_WINDOW, FULL_WINDOW = 16.0, 30.0
+QUICK_WINDOW = 16.0
+ABLATED = tuple(f"hm-keeper/{name}" for name in cells.ABLATIONS)
+#: The full table: workloads, systems, page size, repeats, whether peers run with their defaults too.
+FULL = (
+    (tuple(WORKLOADS), cells.SYSTEMS, "4K", 1, False),
+    (("gups-stable", "needle", "redis-zipf", "bfs", "tpcc-postgresql"), ("numa-balancing", "damon"), "4K", 1, True),
+    (QUICK_WORKLOADS, ABLATED, "4K", 1, False),
+    (("gups-stable", "memcached-zipf"), cells.SYSTEMS, "THP", 1, False),
+    (("gups-stable",), cells.SYSTEMS, "4K", 2, False),
+    (("redis-zipf", "bfs"), ("hm-keeper",), "4K", 3, False),
+)
 
 
 def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
@@ -35,13 +45,15 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
                                     "the guest's, which counts instructions; see tools/bench.d/README.md.")
     flags.add_argument("--quick", action="store_true", help=f"{', '.join(QUICK_WORKLOADS)} on 6.12, one setting of each "
                        f"system, {QUICK_WINDOW:g} s windows")
-    flags.add_argument("--workload", metavar="NAME,...", help=f"of {', '.join(WORKLOADS)} (default: all)")
+    flags.add_argument("--workload", metavar="NAME,...", help=f"of {', '.join(WORKLOADS)} (default: all); without this, "
+                       "--system, --pages and --repeat it is the full table")
     flags.add_argument("--system", metavar="NAME,...", help=f"of {', '.join(cells.SYSTEMS)} and hm-keeper/ABLATION with "
                        f"{', '.join(cells.ABLATIONS)} (default: all but the ablations)")
     flags.add_argument("--kernel", metavar="SERIES,...", default="6.12")
-    flags.add_argument("--pages", metavar="SIZE,...", default="4K", help="4K, THP or both (default: 4K)")
-    flags.add_argument("--repeat", type=int, default=1, metavar="N", help="runs of each cell; more than one give a spread")
-    flags.add_argument("--window", type=float, metavar="SECONDS", help="measured seconds of the guest's clock")
+    flags.add_argument("--pages", metavar="SIZE,...", help="4K, THP or both (default: 4K)")
+    flags.add_argument("--repeat", type=int, metavar="N", help="runs of each cell; more than one give a spread")
+    flags.add_argument("--window", type=float, metavar="SECONDS", help="measured seconds of the guest's clock (default: the "
+                       "workload's own)")
     flags.add_argument("--machine", type=Path, default=MACHINE, metavar="FILE")
     flags.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="guests at a time")
     flags.add_argument("--out", type=Path, default=ROOT / "build/placement", metavar="DIR",
@@ -69,20 +81,24 @@ def chosen(text: Optional[str], known: List[str], default: List[str], what: str)
 
 def plan(args: argparse.Namespace) -> List[cells.Cell]:
     """The cells that the flags ask for. Raises UsageError."""
-    systems = [*cells.SYSTEMS, *(f"hm-keeper/{name}" for name in cells.ABLATIONS)]
-    names = chosen(args.workload, list(WORKLOADS), list(QUICK_WORKLOADS if args.quick else WORKLOADS), "workload")
-    found = cells.plan({name: WORKLOADS[name] for name in names},
-                       chosen(args.system, systems, list(cells.SYSTEMS), "system"),
-                       chosen(args.kernel, list(GATES), [], "kernel"), chosen(args.pages, ["4K", "THP"], [], "pages"),
-                       args.repeat, args.window or (QUICK_WINDOW if args.quick else FULL_WINDOW), args.quick)
-    if args.repeat < 1 or args.jobs < 1:
-        raise UsageError(f"--repeat {args.repeat} --jobs {args.jobs}: each must be at least 1")
-    if not found:
-        raise UsageError("no cell fits all of --workload, --system, --kernel and --pages; see --list of a wider choice")
+    repeats = 1 if args.repeat is None else args.repeat
+    if repeats < 1 or args.jobs < 1:
+        raise UsageError(f"--repeat {repeats} --jobs {args.jobs}: each must be at least 1")
     for flag in (args.json, args.report):
         if flag and not flag.resolve().parent.is_dir():
             raise UsageError(f"{flag}: there is no folder {flag.parent}; create it first")
-    return found
+    kernels = chosen(args.kernel, list(GATES), [], "kernel")
+    if args.quick or args.workload or args.system or args.pages or args.repeat:
+        rows = [(chosen(args.workload, list(WORKLOADS), list(QUICK_WORKLOADS if args.quick else WORKLOADS), "workload"),
+                 chosen(args.system, [*cells.SYSTEMS, *ABLATED], list(cells.SYSTEMS), "system"), pages, repeats, not args.quick)
+                for pages in chosen(args.pages, ["4K", "THP"], ["4K"], "pages")]
+    else:
+        rows = FULL
+    window = args.window or (QUICK_WINDOW if args.quick else None)
+    found = {cell.key: cell for kernel in kernels for row in rows for cell in cells.plan(WORKLOADS, *row, kernel, window)}
+    if not found:
+        raise UsageError("no cell fits all of --workload, --system, --kernel and --pages; see --list of a wider choice")
+    return list(found.values())
 
 
 def run_all(args: argparse.Namespace, wanted: List[cells.Cell], store: keep.Store) -> List[str]:

@@ -115,8 +115,7 @@ def _hindsight(group: Sequence[Row]) -> List[str]:
 
 
 def _settings(rows: Sequence[Row]) -> List[str]:
-    parts = ["## Settings", "", "Each peer ran with every setting listed for it, and is shown with the one that gave the "
-             "least modelled time.", ""]
+    parts = ["## Settings", "", "A peer is shown with the one of the settings it ran with that gave the least modelled time.", ""]
     for system in dict.fromkeys(row["system"] for row in rows):
         for variant, knobs in cells.variants(system).items():
             shown = ", ".join(f"{key} {value}" for key, value in knobs.items()) or "as the kernel has it"

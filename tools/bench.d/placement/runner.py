@@ -41,7 +41,9 @@ class Progress:
         with self._lock:
             self._state.pop(cell.key, None)
             self._done += 1
-            left = (time.monotonic() - self._began) / self._done * (self._total - self._done)
+            under_way = min(self._jobs, self._total - self._done + 1) - 1  # half of each is done, one with another
+            left = ((time.monotonic() - self._began) / (self._done + under_way / 2)
+                    * (self._total - self._done - under_way / 2))
             self._say(f"{self._done} of {self._total}: {cell.key}: {text}; about {left / 60:.0f} min left")
 
     def failed(self, cell: Cell, text: str) -> None:

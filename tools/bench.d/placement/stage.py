@@ -2,6 +2,7 @@
 """Runs one cell in a guest of its own and returns everything that was seen, as plain data."""
 import json
 import shutil
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Callable, Dict
@@ -37,6 +38,7 @@ def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
             "pages": cell.system == "first-touch", "build": str(build),
             "module": str(module) if cell.system.startswith("hm-keeper") else None}
     events: Dict[str, Any] = {"samples": []}
+    booted = 0.0
 
     def take(line: str) -> None:
         try:
@@ -48,13 +50,14 @@ def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
             events["samples"].append(event)
             progress(f"{event['seconds']:.0f} of {cell.window_seconds:g} s")
         else:
-            events[kind] = event
+            events[kind] = {**event, "host_seconds": time.monotonic() - booted}
             progress(kind)
 
     thp = "always" if cell.page_size == "THP" else "never"
     with Guest(machine, cell.kernel, timeout=HOST_SECONDS, count=True, llc=LLC, thp=thp, clock=clock(cell.kernel),
                pages=plan["pages"], results=logs) as guest:
-        outcome = guest.run(["/usr/bin/python3", "-B", str(INSIDE), json.dumps(plan)], on_line=take)
+        booted = time.monotonic()
+        outcome = guest.run(["/usr/bin/python3", "-B", str(INSIDE), json.dumps(plan)], cwd=Path.cwd(), on_line=take)
         release = guest.kernel.release
     if outcome.kind != PASS or any(kind not in events for kind in REQUIRED):
         why = events.get("failed", {}).get("text") or outcome.reason or "ended without a result"
