@@ -12,7 +12,7 @@ from lab.errors import UsageError  # noqa: E402
 from lab.guest import ordinary_cpus  # noqa: E402
 from lab.machine import load_machine  # noqa: E402
 from lab.plugin import Counting, ranges  # noqa: E402
-from lab.qemu import accelerator, command  # noqa: E402
+from lab.qemu import accelerator, command, nr_spacers  # noqa: E402
 
 PLENTY = 64 << 30
 TWO_CPUS = load_machine(ROOT / "configs/lab/four-tier.yaml", PLENTY)
@@ -22,8 +22,17 @@ FOUR_CPUS = load_machine(ROOT / "configs/lab/bench-four-tier.yaml", PLENTY)
 class Clock(unittest.TestCase):
     def test_by_instructions_the_vcpus_take_turns_and_the_clock_does_not_sleep(self):
         self.assertEqual(accelerator("instructions", 8),
-                         ["-accel", "tcg,thread=single", "-icount", "shift=3,sleep=off"])
+                         ["-accel", "tcg,thread=single", "-icount", "shift=3,sleep=off",
+                          "-rtc", "base=utc,clock=vm"])
         self.assertIn("shift=0,sleep=off", accelerator("instructions", 1))
+
+    def test_between_two_vcpus_that_take_turns_stands_one_the_guest_does_not_use(self):
+        spacers = nr_spacers(FOUR_CPUS.cpus, "instructions")
+        args = command(["qemu"], FOUR_CPUS, Path("i"), Path("r"), Path("s"), Path("c"), Path("l"), spacers=spacers)
+        order = [0] + [int(arg.split("socket-id=")[1].split(",")[0]) for arg in args if "socket-id" in arg]
+        self.assertEqual(order, [0, 4, 1, 5, 2, 6, 3])
+        self.assertEqual(nr_spacers(FOUR_CPUS.cpus, "host"), 0)
+        self.assertEqual(nr_spacers(1, "instructions"), 0)
 
     def test_by_the_host_nothing_is_counted_into_time(self):
         self.assertNotIn("-icount", accelerator("host", 8))

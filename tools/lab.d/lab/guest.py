@@ -26,7 +26,7 @@ from .kernels import kernel as find_kernel
 from .machine import Machine
 from .outcome import FAIL, LOST, PASS, SKIP, SKIP_STATUS, Mark, Outcome, read_marks
 from .progress import say, step
-from .qemu import INSTRUCTIONS_CMDLINE, accelerator, command
+from .qemu import INSTRUCTIONS_CMDLINE, accelerator, command, nr_spacers
 from .splat import splats
 
 BOOT_SECONDS = 120.0
@@ -63,6 +63,9 @@ class Guest:
         self.counting = plugin.Counting(l1, l2, llc, pages)
         self.pinned = ordinary_cpus(machine, pin)
         self._driven_by = accelerator(clock, ns_per_instruction)
+        self._spacers = nr_spacers(machine.cpus, clock)
+        if self._spacers:
+            self.extra_cmdline += f" maxcpus={machine.cpus}"  # the others are not started before the agent does
         self.kernel, self.emulator = find_kernel(kernel), emulator(qemu)
         why = self.emulator.cannot_take_turns(kernel, count) if clock == "instructions" and machine.cpus > 1 else ""
         if why:
@@ -145,19 +148,20 @@ class Guest:
             _, programs = plugin.build(self.emulator.plugin_api)
             env["PATH"] = f"{programs}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         (lab / "config.json").write_text(json.dumps(
-            {"pinned": self.pinned, "thp": self.thp, "modules": str(self.kernel.modules), "env": env}), encoding="utf-8")
+            {"pinned": self.pinned, "first_spacer": self._spacers and self.machine.cpus, "thp": self.thp, "modules": str(self.kernel.modules), "env": env}), encoding="utf-8")
         for stale in (self.marks_file, *self.results.glob(page_files.PATTERN)):
             stale.unlink(missing_ok=True)
         argument = None
         if self.count:
-            argument = plugin.argument(self.machine, self.emulator, self.marks_file, self.counting)
+            argument = plugin.argument(self.machine, self._spacers, self.emulator, self.marks_file,
+                                       self.counting)
         path = self._own / "control"
         path.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(path))
             listener.listen(1)
             args = command(self.emulator.command, self.machine, self.kernel.image, initramfs(self.kernel),
-                           self.results, path, self.console, self.extra_cmdline, argument, self._driven_by)
+                           self.results, path, self.console, self.extra_cmdline, argument, self._driven_by, self._spacers)
             with open(self._own / "qemu.log", "wb") as log:
                 self._qemu = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             self._accept(listener)

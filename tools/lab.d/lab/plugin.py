@@ -81,10 +81,10 @@ def _around_hole(node: int, start: int, size: int, total: int) -> List[Tuple[int
     return [part for part in parts if part[2]]
 
 
-def argument(machine: Machine, emulator: Emulator, out: Path, counting: Counting) -> str:
-    """The value of QEMU's -plugin option; page counts go beside `out`."""
+def argument(machine: Machine, spacers: int, emulator: Emulator, out: Path, counting: Counting) -> str:
+    """The value of QEMU's -plugin option; page counts go beside `out`. Spacers are counted, as the last vCPUs."""
     plugin, _ = build(emulator.plugin_api)
-    parts = [str(plugin), f"out={out}", f"vcpus={machine.cpus}",
+    parts = [str(plugin), f"out={out}", f"vcpus={machine.cpus + spacers}",
              f"l1={counting.l1}", f"l2={counting.l2}", f"llc={counting.llc}"]
     parts += [f"pages={out.parent / PREFIX}"] if counting.pages else []
     parts += [f"node={node}:{start:x}:{size:x}" for node, start, size in ranges(machine, emulator.version)]

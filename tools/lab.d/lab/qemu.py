@@ -15,8 +15,20 @@ INSTRUCTION_NS = (1, 2, 4, 8, 16, 32, 64)
 MULTI_THREADED = ("-accel", "tcg,thread=multi")
 
 
-# Waiting for the host, be it for one of its seconds, takes minutes of a clock that jumps.
-INSTRUCTIONS_CMDLINE = "sysctl.kernel.hung_task_timeout_secs=0"
+def nr_spacers(cpus: int, clock: str) -> int:
+    """How many vCPUs stand between those of the machine and are the guest's in no other way.
+
+    On one thread a vCPU runs until a timer is due, the next one finds the time up, fires the timer and
+    runs nothing (QEMU before 8.1): of two that are busy the second would starve. So the next one is a
+    spacer, which agent.py parks, and which gives its turn away when there is one.
+    """
+    return cpus - 1 if clock == "instructions" else 0
+
+
+# Waiting for the host, be it for one of its seconds, takes minutes of a clock that jumps. All vCPUs read one
+# counter as their TSC; without the word the kernel takes the HPET, whose every reading leaves the translated code.
+# An idle vCPU halts: MWAIT, which the spacers have, would keep it in the round.
+INSTRUCTIONS_CMDLINE = "sysctl.kernel.hung_task_timeout_secs=0 tsc=reliable idle=halt"
 
 
 def accelerator(clock: str, ns_per_instruction: int) -> List[str]:
@@ -29,14 +41,16 @@ def accelerator(clock: str, ns_per_instruction: int) -> List[str]:
                          f"choose one of {', '.join(map(str, INSTRUCTION_NS))}")
     if clock == "host":
         return list(MULTI_THREADED)
-    # sleep=off: when all vCPUs idle, the clock jumps to the next timer instead of waiting for it
-    return ["-accel", "tcg,thread=single", "-icount", f"shift={ns_per_instruction.bit_length() - 1},sleep=off"]
+    # sleep=off: when all vCPUs idle, the clock jumps to the next timer instead of waiting for it.
+    # clock=vm: the real-time clock's ticks end the vCPUs' turns (agent.py).
+    return ["-accel", "tcg,thread=single", "-icount", f"shift={ns_per_instruction.bit_length() - 1},sleep=off",
+            "-rtc", "base=utc,clock=vm"]
 
 
 def command(program: Sequence[str], machine: Machine, image: Path, initrd: Path, share: Path, socket: Path,
             console: Path, extra_cmdline: str = "", plugin: Optional[str] = None,
-            driven_by: Sequence[str] = MULTI_THREADED) -> List[str]:
-    """All arguments, the program first."""
+            driven_by: Sequence[str] = MULTI_THREADED, spacers: int = 0) -> List[str]:
+    """All arguments, the program first; `spacers` from nr_spacers()."""
     # However the caller ends, no guest outlives it.
     args = ["setpriv", "--pdeathsig", "KILL", *program, *driven_by, "-nodefaults", "-display", "none",
             "-no-reboot", "-machine", "q35,hmat=on", "-m", f"{machine.memory}B",
@@ -46,7 +60,7 @@ def command(program: Sequence[str], machine: Machine, image: Path, initrd: Path,
             "-device", "virtserialport,chardev=control,name=hmk.control",
             "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
             "-virtfs", f"local,path={_comma(share)},mount_tag=share,security_model=none,multidevs=remap",
-            *_nodes(machine)]
+            *_nodes(machine, spacers)]
     return [*args, "-plugin", plugin] if plugin else args
 
 
@@ -55,12 +69,13 @@ def _comma(path: Path) -> str:
     return str(path).replace(",", ",,")
 
 
-def _nodes(machine: Machine) -> List[str]:
+def _nodes(machine: Machine, spacers: int) -> List[str]:
     with_cpus = [node for node in machine.nodes if node.cpus]
-    args = ["-smp", _topology(machine)]
+    args = _turns(machine.cpus) if spacers else ["-smp", _topology(machine)]
     for node in machine.nodes:
         args += ["-object", f"memory-backend-ram,id=ram{node.id},size={node.memory}B"]
-        cpus = "".join(f",cpus={cpu}" for cpu in node.cpus)
+        more = range(machine.cpus, machine.cpus + spacers) if node == with_cpus[0] else ()
+        cpus = "".join(f",cpus={cpu}" for cpu in (*node.cpus, *more))
         args += ["-numa", f"node,nodeid={node.id},memdev=ram{node.id}{cpus},initiator={node.initiator}"]
     for a in machine.nodes:
         for b in machine.nodes:
@@ -71,6 +86,17 @@ def _nodes(machine: Machine) -> List[str]:
             access = node.access[reader.id]
             args += ["-numa", f"{common},data-type=access-latency,latency={access.latency_ns}"]
             args += ["-numa", f"{common},data-type=access-bandwidth,bandwidth={access.bandwidth_mbps}M"]
+    return args
+
+
+def _turns(cpus: int) -> List[str]:
+    """vCPUs in the order in which they take their turns: a spacer, numbered behind all others, between each two."""
+    model, most = "qemu64-x86_64-cpu", 2 * cpus - 1
+    # A vCPU that Linux took offline waits with MWAIT if an Intel one has it, and QEMU's MWAIT gives the turn away.
+    args = ["-cpu", "qemu64,vendor=GenuineIntel,+monitor", "-smp", f"1,maxcpus={most},sockets={most},cores=1,threads=1"]
+    for cpu in range(1, cpus):
+        for socket in (cpus + cpu - 1, cpu):
+            args += ["-device", f"{model},socket-id={socket},core-id=0,thread-id=0"]
     return args
 
 
