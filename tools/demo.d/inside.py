@@ -6,19 +6,15 @@ Prints JSON lines for stage.py: say, interval, filled, checked, ended, failed. P
 import json
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any, Dict, List
 
 from actors import LOGS, REDIS_SOCKET, STATE, Failed, Load, Redis
 from guest.hmkd import Daemon  # actors made tools/ importable
+from guest.play import run, tell
 
 APPLICATION_CPU = 0
-
-
-def tell(event: str, **fields: Any) -> None:
-    print(json.dumps({"event": event, **fields}), flush=True)
 
 
 def say(text: str) -> None:
@@ -152,11 +148,4 @@ def play(plan: Dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        play(json.loads(sys.argv[1]))
-    except Failed as failure:
-        tell("failed", text=str(failure))
-        sys.exit(1)
-    except (OSError, KeyError, subprocess.SubprocessError) as failure:
-        tell("failed", text=f"{type(failure).__name__}: {failure}")
-        sys.exit(1)
+    run(play)

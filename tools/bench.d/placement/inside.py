@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
-from guest.waiting import LOGS, Failed  # noqa: E402
+from guest.play import run, tell  # noqa: E402
+from guest.waiting import LOGS  # noqa: E402
 from systems import SYSTEMS  # noqa: E402
 from systems.base import System, write  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
@@ -22,10 +23,6 @@ from workloads.command import Command  # noqa: E402
 
 MARK_PERIOD, MARK_PAGES, MARK_REST = "1", "14", "15"
 PAGE = 4096
-
-
-def tell(event: str, **fields: Any) -> None:
-    print(json.dumps({"event": event, **fields}), flush=True)
 
 
 def mark(number: str) -> None:
@@ -38,7 +35,11 @@ def resident_bytes(workload: Workload) -> List[int]:
     private, shared = [0] * nodes, workload.shared_bytes() or [0] * nodes
     for pid in workload.pids():
         own_shared = [0] * nodes
-        for line in Path(f"/proc/{pid}/numa_maps").read_text(encoding="utf-8").splitlines():
+        try:
+            maps = Path(f"/proc/{pid}/numa_maps").read_text(encoding="utf-8")
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended meanwhile
+        for line in maps.splitlines():
             size = int(re.search(r"kernelpagesize_kB=(\d+)", line).group(1)) << 10 if "kernelpagesize" in line else PAGE
             where = own_shared if re.search(r"file=|mapmax=", line) else private
             for node, pages in re.findall(r"\bN(\d+)=(\d+)", line):
@@ -104,11 +105,4 @@ def play(plan: Dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        play(json.loads(sys.argv[1]))
-    except Failed as failure:
-        tell("failed", text=str(failure))
-        sys.exit(1)
-    except (OSError, KeyError, subprocess.SubprocessError) as failure:
-        tell("failed", text=f"{type(failure).__name__}: {failure}")
-        sys.exit(1)
+    run(play)
