@@ -163,8 +163,8 @@ class Plan(unittest.TestCase):
 class BadInput(unittest.TestCase):
     """One line, exit code 2, before anything is built or booted."""
 
-    def refused(self, *flags: str, path: str = os.environ["PATH"]) -> str:
-        done = subprocess.run([sys.executable, "-B", str(ROOT / "tools/bench.d/placement/main.py"), *flags], check=False,
+    def refused(self, *flags: str, path: str = os.environ["PATH"], tool: str = "main") -> str:
+        done = subprocess.run([sys.executable, "-B", str(ROOT / f"tools/bench.d/placement/{tool}.py"), *flags], check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
                               env={**os.environ, "PATH": path})
         self.assertEqual(done.returncode, 2, done.stderr)
@@ -184,6 +184,10 @@ class BadInput(unittest.TestCase):
             file.write((ROOT / "configs/lab/bench-four-tier.yaml").read_text().replace("512MiB", "51200GiB"))
             file.flush()
             self.assertIn("available", self.refused("--quick", "--machine", file.name))
+
+    def test_nothing_to_try(self):
+        self.assertIn("after --", self.refused("--window", "5", tool="trial"))
+        self.assertIn("no-such-program", self.refused("--", "no-such-program", "-v", tool="trial"))
 
     def test_packages_that_are_missing(self):
         with tempfile.TemporaryDirectory() as folder:

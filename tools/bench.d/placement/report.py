@@ -100,7 +100,7 @@ def _head(rows: Sequence[Row], machine: Machine) -> List[str]:
     return ["<!-- SPDX-License-Identifier: MIT -->", "# Who places memory how well", "",
             "Written by `tools/bench placement --report`; not edited by hand. Counted in guests under QEMU, access for "
             "access; latencies and times are **modelled** from the machine file, seconds are the guest's clock, which "
-            "counts instructions (8 ns each). No hardware was measured.", "",
+            "counts instructions (8 ns each, 16 for the graphs). No hardware was measured.", "",
             f"- date: {datetime.date.today().isoformat()}", f"- machine: `{machine.name}`: {nodes}",
             f"- host: {platform.machine()}, QEMU TCG; kernels {', '.join(releases)}",
             f"- commit: {', '.join(commits)}", ""]

@@ -11,6 +11,8 @@ from lab import Guest, Machine
 from lab.outcome import PASS
 
 from cells import Cell
+from workloads import WORKLOADS
+from workloads.command import Command
 
 PERIOD_SECONDS = 0.5     # of the guest's clock, between samples
 BELIEVE_EVERY = 8        # samples between two looks at what the system believes
@@ -46,16 +48,18 @@ def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
             kind = event.pop("event")
         except (ValueError, AttributeError, KeyError, TypeError):
             return  # some program's message; it stays in the console's log
+        event["host_seconds"] = time.monotonic() - booted
         if kind == "sample":
             events["samples"].append(event)
             progress(f"{event['seconds']:.0f} of {cell.window_seconds:g} s")
         else:
-            events[kind] = {**event, "host_seconds": time.monotonic() - booted}
+            events[kind] = event
             progress(kind)
 
     thp = "always" if cell.page_size == "THP" else "never"
+    kind = Command if cell.command else WORKLOADS[cell.workload]
     with Guest(machine, cell.kernel, timeout=HOST_SECONDS, count=True, llc=LLC, thp=thp, clock=clock(cell.kernel),
-               pages=plan["pages"], results=logs) as guest:
+               ns_per_instruction=kind.ns_per_instruction, pages=plan["pages"], results=logs) as guest:
         booted = time.monotonic()
         outcome = guest.run(["/usr/bin/python3", "-B", str(INSIDE), json.dumps(plan)], cwd=Path.cwd(), on_line=take)
         release = guest.kernel.release

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tools/lab try: what tiering would do for a program, unmodified, on a machine of any tiers."""
 import argparse
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tools/lab.d"), str(Path(__file__).resolve().parent)]
 
 from lab import LabError, load_machine  # noqa: E402
+from lab.errors import UsageError  # noqa: E402
 from lab.kernels import GATES  # noqa: E402
 from lab.machine import available_memory  # noqa: E402
 import build  # noqa: E402
@@ -25,6 +27,7 @@ SYSTEMS = ("first-touch", "hm-keeper")
 
 
 def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
+    """Flags and command line, its program with its whole path. Raises UsageError."""
     flags = argparse.ArgumentParser(prog="tools/lab try", description=__doc__)
     flags.add_argument("--machine", type=Path, default=ROOT / "configs/lab/bench-four-tier.yaml", metavar="FILE")
     flags.add_argument("--kernel", choices=GATES, default="6.12")
@@ -35,17 +38,18 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     args = flags.parse_args(argv)
     args.command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not args.command:
-        flags.error("no command given; write it after --")
-    if not shutil.which(args.command[0]):
-        flags.error(f"{args.command[0]}: no such program on this machine; the guest runs what is installed here")
-    args.command[0] = str(Path(shutil.which(args.command[0])).resolve())
+        raise UsageError("no command given; write it after --")
+    program = shutil.which(args.command[0])
+    if not program:
+        raise UsageError(f"{args.command[0]}: no such program on this machine; the guest runs what is installed here")
+    args.command[0] = os.path.abspath(program)
     return args
 
 
 def main() -> int:
     """0: both runs gave a result; 1: not; 2: usage."""
-    args = parse()
     try:
+        args = parse()
         machine = load_machine(args.machine, available_memory())
         wanted = [cells.Cell(Path(args.command[0]).name, system, "", args.kernel, args.pages, 1, args.window,
                              cells.variants(system)[""], tuple(args.command)) for system in SYSTEMS]

@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
 import sun.misc.Signal;
 
 public final class TpccHsqldb {
-    private static final int WAREHOUSES = 2, DISTRICTS = 10, WARM_UP = 200, MAX_GAPS = 1 << 20;
+    private static final int WAREHOUSES = 2, DISTRICTS = 10, WARM_UP = 200, MAX_GAPS = 1 << 20, PIECE = 64;
     private static final int STOCK_BYTES = 16 << 10, CUSTOMER_BYTES = 16 << 10;
 
     private static final String[] TABLES = {
@@ -80,9 +80,12 @@ public final class TpccHsqldb {
         return (char) ('!' + Integer.remainderUnsigned(key * 0x9e3779b1, 94));
     }
 
-    /** One array and no copy, so that a large one can be allocated where it stays (-XX:PretenureSizeThreshold). */
+    /**
+     * One array and no copy, so that a large one can be allocated where it stays (-XX:PretenureSizeThreshold). Of a longer
+     * piece, because repeating one letter fills byte by byte.
+     */
     private static String data(int key, int bytes) {
-        return String.valueOf(letter(key)).repeat(bytes);
+        return String.valueOf(letter(key)).repeat(PIECE).repeat(bytes / PIECE);
     }
 
     /** Reads one letter of each cache line of column 1. */

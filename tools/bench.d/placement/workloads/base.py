@@ -45,7 +45,8 @@ class Workload:
     shared = False                      # its memory is shared between processes: moving it needs to say so
     page_sizes: Tuple[str, ...] = ("4K",)
     memory_bytes = 0
-    window_seconds = 20.0               # length of the measured load unless told otherwise; a jump comes in its middle
+    ns_per_instruction = 8              # of the guest's clock
+    window_seconds = 12.0               # length of the measured load unless told otherwise; a jump comes in its middle
 
     def __init__(self, build: Path, page_size: str, placed: bool) -> None:
         if page_size not in self.page_sizes:

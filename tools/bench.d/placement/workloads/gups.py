@@ -13,6 +13,7 @@ class Gups(OneProgram):
     has_truth = True
     page_sizes = ("4K", "THP")
     memory_bytes = 1280 * MEBI
+    window_seconds = 16.0
     chunk, hot_bytes, hot_percent, write_percent = "2MiB", 128 * MEBI, 87.5, 100
 
     def command(self) -> List[Any]:
