@@ -67,5 +67,6 @@ def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
         why = events.get("failed", {}).get("text") or outcome.reason or "ended without a result"
         (logs / "output.log").write_text("\n".join(outcome.output) + "\n", encoding="utf-8")
         raise CellFailed(f"{cell.key}: {why}; logs are in {logs}")
-    return {"cell": asdict(cell), "release": release, "clock": clock(cell.kernel), "host_seconds": outcome.seconds, "events": events,
+    return {"cell": asdict(cell), "release": release, "clock": clock(cell.kernel),
+            "ns_per_instruction": kind.ns_per_instruction, "host_seconds": outcome.seconds, "events": events,
             "marks": [mark.data for mark in outcome.marks]}

@@ -79,7 +79,8 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
         "tier_share_over_time": own["tier_share_over_time"], "jumps_seconds": own["jumps_seconds"],
         "belief_over_time": looks, "counters": own["counters"], "resident_bytes": own["resident_bytes"],
         "settings": {"variant": cell["variant"], "knobs": cell["knobs"], "window_seconds": cell["window_seconds"],
-                     "release": typical["release"], "commit": typical["commit"]},
+                     "ns_per_instruction": typical.get("ns_per_instruction"), "release": typical["release"],
+                     "commit": typical["commit"]},
     }
 
 
