@@ -46,6 +46,7 @@ class Cell:
     window_seconds: float
     knobs: Dict[str, Any] = field(default_factory=dict, compare=False)
     command: Tuple[str, ...] = ()  # a program of the user's instead of a workload of ours
+    settle_seconds: float = 0.0    # it has to fill its memory
 
     @property
     def key(self) -> str:

@@ -2,7 +2,8 @@
 """One cell inside the guest: prepare the workload, let the system place it, sample, end everything.
 
 Prints JSON lines for stage.py: say, ready, sample, ended, failed. The argument is a JSON object:
-workload, command, system, knobs, page_size, window_seconds, period_seconds, believe_every, pages, build, module.
+workload, command, settle_seconds, system, knobs, page_size, window_seconds, period_seconds, believe_every, pages, build,
+module.
 """
 import json
 import re
@@ -84,9 +85,11 @@ def measure(plan: Dict[str, Any], workload: Workload, system: System) -> None:
 def play(plan: Dict[str, Any]) -> None:
     write("/sys/devices/virtual/workqueue/cpumask", "e")  # kernel work that may run anywhere keeps off CPU 0
     build, module = Path(plan["build"]), Path(plan["module"]) if plan["module"] else None
-    kind = Command if plan["command"] else WORKLOADS[plan["workload"]]
-    workload = kind(build, plan["page_size"], plan["system"] == "oracle")
-    workload.window_seconds, workload.words = plan["window_seconds"], plan["command"]
+    if plan["command"]:
+        workload: Workload = Command(build, plan["page_size"], plan["command"], plan["settle_seconds"])
+    else:
+        workload = WORKLOADS[plan["workload"]](build, plan["page_size"], plan["system"] == "oracle")
+    workload.window_seconds = plan["window_seconds"]
     system = SYSTEMS[plan["system"].partition("/")[0]](plan["knobs"], build, module)
     began = time.monotonic()
     workload.prepare()

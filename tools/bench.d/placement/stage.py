@@ -35,7 +35,8 @@ def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
         progress: Callable[[str], None]) -> Dict[str, Any]:
     """Boot, play, power off. Raises CellFailed."""
     shutil.rmtree(logs, ignore_errors=True)
-    plan = {"workload": cell.workload, "command": list(cell.command), "system": cell.system, "knobs": cell.knobs, "page_size": cell.page_size,
+    plan = {"workload": cell.workload, "command": list(cell.command), "settle_seconds": cell.settle_seconds,
+            "system": cell.system, "knobs": cell.knobs, "page_size": cell.page_size,
             "window_seconds": cell.window_seconds, "period_seconds": PERIOD_SECONDS, "believe_every": BELIEVE_EVERY,
             "pages": cell.system == "first-touch", "build": str(build),
             "module": str(module) if cell.system.startswith("hm-keeper") else None}

@@ -33,6 +33,8 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags.add_argument("--kernel", choices=GATES, default="6.12")
     flags.add_argument("--pages", choices=("4K", "THP"), default="4K")
     flags.add_argument("--window", type=float, default=20.0, metavar="SECONDS", help="measured, of the guest's clock")
+    flags.add_argument("--settle", type=float, default=8.0, metavar="SECONDS", help="what the program needs to fill its memory, "
+                       "which is not measured")
     flags.add_argument("--out", type=Path, default=ROOT / "build/try", metavar="DIR")
     flags.add_argument("command", nargs=argparse.REMAINDER, metavar="-- CMD ...")
     args = flags.parse_args(argv)
@@ -52,7 +54,7 @@ def main() -> int:
         args = parse()
         machine = load_machine(args.machine, available_memory())
         wanted = [cells.Cell(Path(args.command[0]).name, system, "", args.kernel, args.pages, 1, args.window,
-                             cells.variants(system)[""], tuple(args.command)) for system in SYSTEMS]
+                             cells.variants(system)[""], tuple(args.command), args.settle) for system in SYSTEMS]
         store = keep.Store(args.out)
         tools = build.prepare(ROOT, store.folder, wanted)
         watch = runner.Progress(len(wanted), 1)

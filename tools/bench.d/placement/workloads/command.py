@@ -3,33 +3,38 @@
 import signal
 import subprocess
 import time
+from pathlib import Path
 from typing import Any, Dict, List
 
 from .base import APPLICATION_CPU, LOGS, Failed, Workload
 
-SETTLE_SECONDS = 8.0  # of the guest's clock: what a program needs to fill its memory first
-
 
 class Command(Workload):
-    """`words` are the command line. What it prints is kept in program.log; the end of the window ends it."""
+    """`words` are the command line; `settle_seconds` of the guest's clock are for filling its memory.
+
+    What it prints is kept in program.log; the end of the window ends it.
+    """
 
     name = "command"
     page_sizes = ("4K", "THP")
-    words: List[str] = []
+
+    def __init__(self, build: Path, page_size: str, words: List[str], settle_seconds: float) -> None:
+        super().__init__(build, page_size, placed=False)
+        self.words, self.settle_seconds = words, settle_seconds
 
     def prepare(self) -> None:
         with open(LOGS / "program.log", "wb") as log:
             self._process = subprocess.Popen(["taskset", "-c", str(APPLICATION_CPU), *self.words],
                                              stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         self._began = time.monotonic()
-        while time.monotonic() < self._began + SETTLE_SECONDS:
+        while time.monotonic() < self._began + self.settle_seconds:
             self._check_alive()
             time.sleep(0.1)
 
     def _check_alive(self) -> None:
         if self._process.poll() is not None:
             raise Failed(f"{self.words[0]} ended with {self._process.returncode} after {time.monotonic() - self._began:.1f} s of "
-                         f"the guest's clock; it is measured for {self.window_seconds:g} s from {SETTLE_SECONDS:g} s on: give it "
+                         f"the guest's clock; it is measured for {self.window_seconds:g} s from {self.settle_seconds:g} s on: give it "
                          "more to do or a shorter --window (its output is in program.log)")
 
     def pids(self) -> List[int]:
