@@ -117,6 +117,7 @@ class Table(unittest.TestCase):
                            run("w", "damon", "tuned", .5, 800)])
         self.assertEqual([row["settings"]["variant"] for row in rows], ["", "tuned"])
         self.assertEqual(rows[1]["modelled_time_vs_first_touch"], 0.8)
+        self.assertEqual(rows[1]["settings"]["modelled_time_by_variant"], {"default": 0.9, "tuned": 0.8})
 
     def test_the_oracle_that_ran_is_the_bound(self):
         rows = table.rows([run("w", "first-touch", "", .3, 1000), run("w", "oracle", "", .6, 700)])
@@ -154,6 +155,10 @@ class Plan(unittest.TestCase):
             self.assertEqual({system for name, system in tried if name == workload} & set(cells.SYSTEMS),
                              set(cells.SYSTEMS) - (set() if kind.has_truth else {"oracle"}))
         self.assertEqual(len({cell.key for cell in found}), len(found))
+
+    def test_peers_without_their_defaults(self):
+        found = main.plan(main.parse(["--workload", "bfs", "--system", "numa-balancing,damon", "--tuned"]))
+        self.assertEqual([cell.variant for cell in found], ["tuned", "tuned"])
 
     def test_a_choice_is_taken_as_it_is(self):
         found = main.plan(main.parse(["--workload", "bfs", "--system", "hm-keeper", "--repeat", "2", "--window", "5"]))

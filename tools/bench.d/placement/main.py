@@ -52,6 +52,7 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags.add_argument("--kernel", metavar="SERIES,...", default="6.12")
     flags.add_argument("--pages", metavar="SIZE,...", help="4K, THP or both (default: 4K)")
     flags.add_argument("--repeat", type=int, metavar="N", help="runs of each cell; more than one give a spread")
+    flags.add_argument("--tuned", action="store_true", help="peers with our settings only, never with their defaults")
     flags.add_argument("--window", type=float, metavar="SECONDS", help="measured seconds of the guest's clock (default: the "
                        "workload's own)")
     flags.add_argument("--machine", type=Path, default=MACHINE, metavar="FILE")
@@ -90,12 +91,14 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
     kernels = chosen(args.kernel, list(GATES), [], "kernel")
     if args.quick or args.workload or args.system or args.pages or args.repeat:
         rows = [(chosen(args.workload, list(WORKLOADS), list(QUICK_WORKLOADS if args.quick else WORKLOADS), "workload"),
-                 chosen(args.system, [*cells.SYSTEMS, *ABLATED], list(cells.SYSTEMS), "system"), pages, repeats, not args.quick)
+                 chosen(args.system, [*cells.SYSTEMS, *ABLATED], list(cells.SYSTEMS), "system"), pages, repeats, True)
                 for pages in chosen(args.pages, ["4K", "THP"], ["4K"], "pages")]
     else:
         rows = FULL
     window = args.window or (QUICK_WINDOW if args.quick else None)
-    found = {cell.key: cell for kernel in kernels for row in rows for cell in cells.plan(WORKLOADS, *row, kernel, window)}
+    tuned = args.tuned or args.quick
+    found = {cell.key: cell for kernel in kernels for *row, with_defaults in rows
+             for cell in cells.plan(WORKLOADS, *row, with_defaults and not tuned, kernel, window)}
     if not found:
         raise UsageError("no cell fits all of --workload, --system, --kernel and --pages; see --list of a wider choice")
     return list(found.values())

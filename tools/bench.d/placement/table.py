@@ -21,7 +21,10 @@ def rows(runs: Sequence[Run]) -> List[Dict[str, Any]]:
     for systems in groups.values():
         chosen = {name: _better(by_variant) for name, by_variant in systems.items()}
         base, bound = chosen.get("first-touch"), _bound(chosen)
-        found += [_row(name, runs_of_it, base, bound) for name, runs_of_it in chosen.items()]
+        for name, by_variant in systems.items():
+            row = _row(name, chosen[name], base, bound)
+            row["settings"]["modelled_time_by_variant"] = {variant: _over(tried, base, PACE) for variant, tried in by_variant.items()}
+            found.append(row)
     _fill_spread(found)
     return found
 

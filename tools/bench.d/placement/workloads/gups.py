@@ -45,10 +45,10 @@ class Needle(Gups):
 class GupsRead(Gups):
     """Nothing is written."""
 
-    name, page_sizes, write_percent = "gups-read", ("4K",), 0
+    name, page_sizes, write_percent, window_seconds = "gups-read", ("4K",), 0, 12.0
 
 
 class GupsMixed(Gups):
     """Every other access writes."""
 
-    name, page_sizes, write_percent = "gups-mixed", ("4K",), 50
+    name, page_sizes, write_percent, window_seconds = "gups-mixed", ("4K",), 50, 12.0
