@@ -32,11 +32,11 @@ ABLATED = tuple(f"hm-keeper/{name}" for name in cells.ABLATIONS)
 #: The full table: workloads, systems, page size, repeats, whether peers run with their defaults too.
 FULL = (
     (tuple(WORKLOADS), cells.SYSTEMS, "4K", 1, False),
-    (("gups-stable", "needle", "redis-zipf", "bfs", "tpcc-postgresql"), ("numa-balancing", "damon"), "4K", 1, True),
+    (("gups-stable", "redis-zipf", "tpcc-postgresql"), ("numa-balancing", "damon"), "4K", 1, True),
     (QUICK_WORKLOADS, ABLATED, "4K", 1, False),
     (("gups-stable", "memcached-zipf"), cells.SYSTEMS, "THP", 1, False),
     (("gups-stable",), cells.SYSTEMS, "4K", 2, False),
-    (("redis-zipf", "bfs"), ("hm-keeper",), "4K", 3, False),
+    (("redis-zipf", "bfs"), ("hm-keeper",), "4K", 2, False),
 )
 
 

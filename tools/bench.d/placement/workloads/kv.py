@@ -14,9 +14,9 @@ class KeyValue(Workload):
     """A server on CPU 0, hmk-load-kv on CPU 1. What is hot is known by key, not by address."""
 
     programs = ("hmk-load-kv",)
-    memory_bytes = 1400 * MEBI
-    value_bytes = 2040                  # with the server's header one slot of 2 KiB: two to a page
-    keys = 600_000
+    memory_bytes = 1200 * MEBI
+    value_bytes = 4080                  # with the server's header one slot of 4 KiB
+    keys = 260_000
     server, keys_by = "", ""
     server_command: List[str] = []
     update_flags: List[str] = []
@@ -76,7 +76,7 @@ class RedisLatest(KeyValue):
 
 
 class RedisZipf(RedisLatest):
-    """Hot keys anywhere: two values share a page, so few pages are wholly hot or cold."""
+    """Hot keys anywhere: a hot page has cold ones on both sides."""
 
     name, keys_by = "redis-zipf", "zipf"
 
