@@ -35,7 +35,7 @@ FULL = (
     (("gups-stable", "redis-zipf", "tpcc-postgresql"), ("numa-balancing", "damon"), "4K", 1, True),
     (QUICK_WORKLOADS, ABLATED, "4K", 1, False),
     (("gups-stable", "memcached-zipf"), cells.SYSTEMS, "THP", 1, False),
-    (("gups-stable",), cells.SYSTEMS, "4K", 2, False),
+    (("gups-stable",), ("numa-balancing", "damon", "hm-keeper"), "4K", 2, False),
     (("redis-zipf", "bfs"), ("hm-keeper",), "4K", 2, False),
 )
 

@@ -10,7 +10,6 @@
 Runs inside the guest as root; Python's library only. The application has CPU 0, clients and drivers CPU 1.
 """
 import json
-import os
 import re
 import subprocess
 import sys
