@@ -115,11 +115,16 @@ def run_all(args: argparse.Namespace, wanted: List[cells.Cell], store: keep.Stor
     failed = []
     with ThreadPoolExecutor(args.jobs) as pool:
         tasks = {pool.submit(runner.one, cell, machine, tools, store, watch): cell for cell in missing}
-        for task in as_completed(tasks):
-            error = task.exception()
-            if error:
-                failed.append(str(error))
-                watch.failed(tasks[task], str(error))
+        try:
+            for task in as_completed(tasks):
+                error = task.exception()
+                if error:
+                    failed.append(str(error))
+                    watch.failed(tasks[task], str(error))
+        except KeyboardInterrupt:
+            watch.stop()
+            pool.shutdown(cancel_futures=True)
+            raise
     return failed
 
 

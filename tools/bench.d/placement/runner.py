@@ -21,6 +21,10 @@ GRANULES = {"4K": 4096, "2M": 2 << 20}
 BULKY = ("belief-*.json", "pagemap-*.bin", pages.PATTERN)  # what a finished cell needs no more; logs stay
 
 
+class Interrupted(Exception):
+    """The user wants no more."""
+
+
 class Progress:
     """Thread-safe; lines on standard error, one for each end and one for all guests every 10 s."""
 
@@ -28,7 +32,17 @@ class Progress:
         self._total, self._jobs, self._done = total, jobs, 0
         self._began = self._said = time.monotonic()
         self._state: Dict[str, str] = {}
+        self._stopped = False
         self._lock = threading.Lock()
+
+    def stop(self) -> None:
+        """Have every cell under way give up."""
+        self._stopped = True
+
+    def check(self) -> None:
+        """Called in each cell's thread now and then. Raises Interrupted."""
+        if self._stopped:
+            raise Interrupted
 
     def at(self, cell: Cell, state: str) -> None:
         with self._lock:
@@ -58,7 +72,7 @@ def one(cell: Cell, machine: Machine, tools: Tools, store: Store, watch: Progres
     """Run a cell, work out its figures, keep both. Raises stage.CellFailed or LabError."""
     logs = store.logs(cell)
     raw = stage.run(cell, machine, tools.build, tools.modules.get(cell.kernel), logs,
-                    lambda text: watch.at(cell, text))
+                    lambda text: watch.at(cell, text), watch.check)
     run: Dict[str, Any] = {**raw, "figures": figures.of(raw, machine), "belief": belief.series(logs),
                            "commit": tools.commit, "has_truth": not cell.command and WORKLOADS[cell.workload].has_truth}
     run["interval_seconds"] = float(cell.knobs["interval"].rstrip("s")) if "interval" in cell.knobs else None

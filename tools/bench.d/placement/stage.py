@@ -32,8 +32,8 @@ class CellFailed(Exception):
 
 
 def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
-        progress: Callable[[str], None]) -> Dict[str, Any]:
-    """Boot, play, power off. Raises CellFailed."""
+        progress: Callable[[str], None], on_idle: Callable[[], None]) -> Dict[str, Any]:
+    """Boot, play, power off; `on_idle` about five times a second meanwhile. Raises CellFailed."""
     shutil.rmtree(logs, ignore_errors=True)
     plan = {"workload": cell.workload, "command": list(cell.command), "settle_seconds": cell.settle_seconds,
             "system": cell.system, "knobs": cell.knobs, "page_size": cell.page_size,
@@ -62,7 +62,8 @@ def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
     with Guest(machine, cell.kernel, timeout=HOST_SECONDS, count=True, llc=LLC, thp=thp, clock=clock(cell.kernel),
                ns_per_instruction=kind.ns_per_instruction, pages=plan["pages"], results=logs) as guest:
         booted = time.monotonic()
-        outcome = guest.run(["/usr/bin/python3", "-B", str(INSIDE), json.dumps(plan)], cwd=Path.cwd(), on_line=take)
+        outcome = guest.run(["/usr/bin/python3", "-B", str(INSIDE), json.dumps(plan)], cwd=Path.cwd(), on_line=take,
+                            on_idle=on_idle)
         release = guest.kernel.release
     if outcome.kind != PASS or any(kind not in events for kind in REQUIRED):
         why = events.get("failed", {}).get("text") or outcome.reason or "ended without a result"
