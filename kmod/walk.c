@@ -28,6 +28,14 @@ static struct page *page_of(unsigned long pfn, bool special)
 	return pfn_to_page(pfn);
 }
 
+/* What is mapped belongs to a file or an anon_vma; only the huge zero page belongs to nobody. */
+static struct page *huge_page_of(unsigned long pfn)
+{
+	struct page *page = page_of(pfn, false);
+
+	return page && page_folio(page)->mapping ? page : NULL;
+}
+
 static bool pmd_leaf_lock(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,
 			  struct hmk_leaf *leaf)
 {
@@ -41,7 +49,7 @@ static bool pmd_leaf_lock(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,
 	leaf->shift = PMD_SHIFT;
 	leaf->pmd = pmd;
 	leaf->ptl = ptl;
-	leaf->page = page_of(pmd_pfn(*pmd), false);
+	leaf->page = huge_page_of(pmd_pfn(*pmd));
 	return true;
 }
 

@@ -106,6 +106,16 @@ def resident_bytes(pid: int, text: Optional[str] = None) -> Dict[int, int]:
     return total
 
 
+def swap_on(size: int) -> str:
+    """The device of a new swap of `size` bytes that lies in memory and has a swap cache, as one on a disk has."""
+    Path("/dev/shm/swap").write_bytes(bytes(size))
+    run("modprobe", "loop")
+    device = run("losetup", "--find", "--show", "/dev/shm/swap").stdout.strip()
+    run("mkswap", device)
+    run("swapon", device)
+    return device
+
+
 TRACING = Path("/sys/kernel/tracing")
 
 
