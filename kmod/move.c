@@ -24,7 +24,8 @@
 
 static u32 known_flags(void)
 {
-	return MOVE_FLAGS | (IS_ENABLED(HMK_TEST_SWITCHES) ? HMK_MOVE_TEST_NO_FLUSH : 0);
+	return MOVE_FLAGS | (IS_ENABLED(HMK_TEST_SWITCHES) ?
+			     HMK_MOVE_TEST_NO_FLUSH | HMK_MOVE_TEST_WRITE_BIT : 0);
 }
 
 static int check_range(const struct hmk_range *r, const struct hmk_move *m,

@@ -29,8 +29,11 @@ struct step {
 	bool recopied[STEP_PAGES];
 };
 
-static bool written(const struct hmk_page *pg, unsigned long pfn, struct folio *folio)
+static bool written(const struct hmk_chunk *c, const struct hmk_page *pg, unsigned long pfn,
+		    struct folio *folio)
 {
+	if (IS_ENABLED(HMK_TEST_SWITCHES) && c->flags & HMK_MOVE_TEST_WRITE_BIT)
+		return !pg->precopy || pfn & MIGRATE_PFN_WRITE;
 	return !pg->precopy || pfn & MIGRATE_PFN_WRITE || folio_test_dirty(folio) ||
 	       folio_test_swapcache(folio);
 }
@@ -71,7 +74,7 @@ static void fill(struct step *st, u32 i)
 	if (!pg || !pg->dst)
 		return;
 	st->record[i] = pg;
-	st->recopied[i] = written(pg, st->src[i], folio);
+	st->recopied[i] = written(st->c, pg, st->src[i], folio);
 	if (st->recopied[i])
 		hmk_folio_copy(pg->dst, folio);
 	__folio_set_locked(pg->dst);

@@ -26,20 +26,26 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kUsage =
     "usage: hmk-integrity [--size 64MiB] [--for 60s] [--pages 4KiB|thp|shmem] [--chunk N]\n"
-    "                     [--force-vma] [--sync] [--no-flush] [--no-move]\n"
+    "                     [--force-vma] [--sync] [--clear-refs] [--no-flush] [--write-bit] "
+    "[--no-move]\n"
     "Moves the range over all nodes with memory, round robin, through /dev/hmk while a reader and "
     "two\n"
-    "writers check every page they visit. --chunk pages are committed at a time. --no-flush leaves "
+    "writers check every page they visit. --chunk pages are committed at a time. --clear-refs "
+    "takes "
     "the\n"
-    "TLB flush out (needs a module with test switches): the negative control. --no-move only "
-    "checks.\n"
+    "write bit of all pages away, again and again, as checkpointing does. --no-flush leaves the "
+    "TLB "
+    "flush\n"
+    "out, --write-bit takes that bit alone for the sign of a write (both need a module with test "
+    "switches):\n"
+    "the negative controls. --no-move only checks.\n"
     "One JSON line; exit code 0, 1 (corruption found), 2 (usage), 3 (could not be tested).";
 
 struct Plan {
   std::uint64_t size, for_ms;
   Pages pages;
   hmk_move move;  // size, flags and chunk
-  bool is_moving;
+  bool is_moving, is_clearing;
 };
 
 /// The versions of one page: one word in each of 16 places, no two in the same cache line.
@@ -131,6 +137,8 @@ Plan read_plan(int argc, char** argv) {
   plan.move.flags |= options.flag("--force-vma") ? HMK_MOVE_FORCE_VMA : 0;
   plan.move.flags |= options.flag("--sync") ? HMK_MOVE_SYNC_COPY : 0;
   plan.move.flags |= options.flag("--no-flush") ? HMK_MOVE_TEST_NO_FLUSH : 0;
+  plan.move.flags |= options.flag("--write-bit") ? HMK_MOVE_TEST_WRITE_BIT : 0;
+  plan.is_clearing = options.flag("--clear-refs");
   plan.is_moving = !options.flag("--no-move");
   const std::string pages = options.text("--pages", "4KiB");
   plan.pages = pages == "thp"     ? Pages::kTransparentHuge
@@ -162,6 +170,12 @@ void move_once(const Session& session, const Plan& plan, const char* data, int n
   const std::vector<int> status = nodes_of(data, plan.size / kPage);
   sum.off_target += static_cast<std::uint64_t>(
       std::count_if(status.begin(), status.end(), [&](int where) { return where != node; }));
+}
+
+/// Clears the soft-dirty bits of this process: entries lose their write bit, not their dirty bit.
+void clear_refs() {
+  std::ofstream file("/proc/self/clear_refs");
+  if (!(file << "4" << std::flush)) std::abort();
 }
 
 void print(const Plan& plan, const Sum& sum, std::uint64_t corrupt, std::uint64_t visits) {
@@ -210,6 +224,8 @@ int test(const Plan& plan) {
     i = i + 1 < slow.size() ? i + 1 : 0;
     if (i % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }));
+
+  if (plan.is_clearing) threads.push_back(until_over(clear_refs));
 
   Sum sum;
   std::exception_ptr error;

@@ -258,6 +258,7 @@ struct hmk_record {
 #define HMK_MOVE_FORCE_VMA	(1u << 3)	/* take the migrate_vma path */
 #define HMK_MOVE_DRY_RUN	(1u << 4)	/* check the request, move nothing */
 /* Only with HMK_FEAT_TEST_SWITCHES: break the move on purpose, to prove a test. */
+#define HMK_MOVE_TEST_WRITE_BIT	(1u << 29)	/* with FORCE_VMA: believe the write bit alone */
 #define HMK_MOVE_TEST_NO_FLUSH	(1u << 30)
 
 /* One range to move. Node -1 asks where its pages are (needs @status). */

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # defines: HMK_TEST_SWITCHES
-"""The negative control: with the TLB flush left out the integrity test reports corruption, on both
-commit paths, so it can fail. A module without the switch refuses the flag."""
+"""The negative controls, so the integrity test can fail: it reports corruption with the TLB flush left out,
+on both commit paths, and with the write bit as the only sign of a write while something else clears that bit;
+none with the same load and the module as it ships, which refuses both switches."""
 import json
 import os
 import sys
@@ -14,14 +15,19 @@ import lib  # noqa: E402
 PROGRAM = lib.build("tests/programs/hmk-integrity")
 
 lib.load_module(os.environ["HMK_VARIANT"])
-for path in ([], ["--force-vma"]):
-    done = lib.run(PROGRAM, "--size", "16MiB", "--for", "10s", "--no-flush", *path, check_status=False)
+for path in (["--no-flush"], ["--no-flush", "--force-vma"], ["--write-bit", "--force-vma", "--clear-refs"]):
+    done = lib.run(PROGRAM, "--size", "16MiB", "--for", "10s", *path, check_status=False)
     print(done.stdout)
     seen = json.loads(done.stdout.splitlines()[-1])
     lib.check(done.returncode == 1 and seen["corrupt"] > 0, f"{seen['corrupt']} corrupt visits were found")
 lib.unload_module()
 
 lib.load_module()
-done = lib.run(PROGRAM, "--size", "16MiB", "--for", "1s", "--no-flush", check_status=False)
-lib.check(done.returncode == 3, f"the shipped module refuses the switch: {done.stdout.strip()}")
+for path in ([], ["--force-vma"]):
+    done = lib.run(PROGRAM, "--size", "16MiB", "--for", "10s", "--clear-refs", *path)
+    print(done.stdout)
+    lib.check(json.loads(done.stdout.splitlines()[-1])["recopied"] > 1000, "pages were written and copied again")
+for switch in ("--no-flush", "--write-bit"):
+    done = lib.run(PROGRAM, "--size", "16MiB", "--for", "1s", switch, check_status=False)
+    lib.check(done.returncode == 3, f"the shipped module refuses {switch}: {done.stdout.strip()}")
 lib.unload_module()
