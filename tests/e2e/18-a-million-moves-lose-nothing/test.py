@@ -1,0 +1,62 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# timeout: 300
+# seconds: 40
+"""Page moves under writers on every path, then under programs that protect, fork, exec, drop, page out,
+unmap, remap and exit: no write is lost, no page leaks. `seconds` is the length of the two together; from
+FULL seconds on there must have been a million moves of base pages by the own path alone."""
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, sys.path[0] + "/..")
+import lib  # noqa: E402
+
+SECONDS, FULL, MILLION = int(os.environ["HMK_SECONDS"]), 600, 1_000_000
+# Share of the writers' time; each case is a process of its own that ends as it stands.
+CASES = [
+    ("base pages", 0.55, []),
+    ("base pages whose write bits are taken", 0.15, ["--clear-refs"]),
+    ("huge pages", 0.1, ["--pages", "thp"]),
+    ("shared memory", 0.1, ["--pages", "shmem"]),
+    ("migrate_vma", 0.1, ["--force-vma", "--clear-refs"]),
+]
+
+
+def writers(name, seconds, arguments):
+    """Page moves of one case."""
+    done = lib.run(lib.build("tests/programs/hmk-integrity"), "--size", "32MiB", "--for", f"{max(1, round(seconds))}s",
+                   *arguments)
+    seen = json.loads(done.stdout.splitlines()[-1])
+    print(name, done.stdout, end="", flush=True)
+    moved = seen["clean"] + seen["recopied"] + seen["sync"]
+    lib.check(seen["corrupt"] == 0 and moved > 0, f"{name}: {moved} page moves, {seen['corrupt']} corrupt visits")
+    return moved
+
+
+def chaos(seconds):
+    """Page moves, all by other processes, which are killed as the targets are."""
+    seed = int.from_bytes(os.urandom(4), "little")
+    print(f"seed {seed}", flush=True)
+    done = subprocess.run(["taskset", "-c", "0,1", lib.helper("chaos"), str(round(seconds)), str(seed)], check=False,
+                          stdout=subprocess.PIPE, text=True)
+    print(done.stdout, flush=True)
+    lib.check(done.returncode == 0, f"the chaos holds for {seconds:.0f} s")
+    return int(re.search(r"pages_moved (\d+)", done.stdout).group(1))
+
+
+Path("/proc/sys/kernel/pid_max").write_text("400", encoding="ascii")  # a PID comes again within a hundred forks
+swap = lib.swap_on(128 << 20)
+lib.load_module()
+chaos(1)  # what is made once and kept (PIDs, slabs)
+before = lib.free_pages()
+counts = {name: writers(name, 0.6 * SECONDS * share, arguments) for name, share, arguments in CASES}
+counts["chaos"] = chaos(0.4 * SECONDS)
+print(counts, flush=True)
+lib.check(SECONDS < FULL or counts["base pages"] >= MILLION, f"{counts['base pages']} base pages moved by the own path")
+lib.unload_module()
+lib.run("swapoff", swap)
+lib.wait_for(lambda: abs(lib.free_pages() - before) < 8192, 20, f"free pages {before} back (now {lib.free_pages()})")
