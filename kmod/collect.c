@@ -76,25 +76,25 @@ static bool may_precopy(const struct hmk_chunk *c, struct folio *folio, bool who
 	       !folio_test_writeback(folio) && hmk_folio_mapped_once(folio, whole);
 }
 
-/* Atomic, so that a dirty bit the CPU sets at this moment is not lost. */
-static bool protect_pte(pte_t *ptep)
+/* Atomic, so that a dirty bit the CPU sets at this moment is not lost. Return: the entry before. */
+static pte_t protect_pte(pte_t *ptep)
 {
 	pte_t old = READ_ONCE(*ptep), new;
 
 	do {
 		new = pte_mkclean(pte_wrprotect(old));
 	} while (!try_cmpxchg(&ptep->pte, &old.pte, new.pte));
-	return pte_dirty(old);
+	return old;
 }
 
-static bool protect_pmd(pmd_t *pmdp)
+static pmd_t protect_pmd(pmd_t *pmdp)
 {
 	pmd_t old = READ_ONCE(*pmdp), new;
 
 	do {
 		new = pmd_mkclean(pmd_wrprotect(old));
 	} while (!try_cmpxchg(&pmdp->pmd, &old.pmd, new.pmd));
-	return pmd_dirty(old);
+	return old;
 }
 
 /*
@@ -108,20 +108,28 @@ static bool nobody_else(struct folio *folio)
 	       !folio_test_writeback(folio);
 }
 
-/* Folio locked and referenced by us. Return: true when it may be copied ahead. */
-static bool protect(struct hmk_chunk *c, const struct hmk_leaf *leaf, struct folio *folio)
+/* Folio locked and referenced by us. Decides whether it may be copied ahead. */
+static void protect(struct hmk_chunk *c, const struct hmk_leaf *leaf, struct hmk_page *pg)
 {
-	bool dirty = leaf->shift == PAGE_SHIFT ? protect_pte(leaf->pte) :
-						 protect_pmd(leaf->pmd);
+	bool dirty;
 
-	c->nr_protected++;
-	if (nobody_else(folio)) {
-		folio_clear_dirty(folio);
-		return true;
+	if (leaf->shift == PAGE_SHIFT) {
+		pte_t old = protect_pte(leaf->pte);
+
+		pg->writable = pte_write(old);
+		dirty = pte_dirty(old);
+	} else {
+		pmd_t old = protect_pmd(leaf->pmd);
+
+		pg->writable = pmd_write(old);
+		dirty = pmd_dirty(old);
 	}
-	if (dirty)
-		folio_set_dirty(folio);
-	return false;
+	c->nr_protected++;
+	pg->precopy = nobody_else(pg->src);
+	if (pg->precopy)
+		folio_clear_dirty(pg->src);
+	else if (dirty)
+		folio_set_dirty(pg->src);
 }
 
 /* Return: HMK_REFUSED_* or -1 when this page can be moved. */
@@ -216,7 +224,7 @@ static void collect_leaf(const struct hmk_leaf *leaf, void *arg)
 	};
 	if (!may_precopy(c, folio, whole) || !folio_trylock(folio))
 		return;
-	pg->precopy = protect(c, leaf, folio);
+	protect(c, leaf, pg);
 	folio_unlock(folio);
 }
 

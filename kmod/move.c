@@ -158,6 +158,7 @@ static int move_chunk(struct hmk_chunk *c)
 {
 	u64 begin = ktime_get_ns();
 	struct vm_area_struct *vma;
+		c->vm_flags = vma->vm_flags;
 
 	if (mmap_read_lock_killable(c->mm))
 		return -EINTR;

@@ -26,6 +26,7 @@ struct hmk_page {
 	unsigned long addr;	/* where our target maps it */
 	u32 status_at;		/* first index into the chunk's status */
 	u16 nr_pages;		/* of them that lie in the chunk */
+	bool writable;		/* its entry was, before we took that away */
 	bool precopy;		/* clean since it was write-protected: copied ahead */
 	bool whole;		/* mapped by a PMD entry */
 };
@@ -36,6 +37,7 @@ struct hmk_chunk {
 	unsigned long start, end;
 	int node;		/* -1: only ask where the pages are */
 	u32 flags;		/* HMK_MOVE_* */
+	unsigned long vm_flags;	/* of the VMA, while the commit holds its lock */
 	bool own;		/* commit by the own path, else by migrate_vma */
 	bool may_precopy;
 	u32 nr;

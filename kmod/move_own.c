@@ -62,6 +62,44 @@ static void undo(struct hmk_chunk *c, struct hmk_page *pg, unsigned int why)
 	hmk_drop(c, pg, why, -EBUSY);
 }
 
+/* May the kernel's own fault make this entry writable and find nothing else to do? */
+static bool only_write_is_missing(const struct hmk_chunk *c, const struct hmk_leaf *leaf)
+{
+	unsigned long bits = READ_ONCE(*leaf->bits);
+	bool counts_writes = IS_ENABLED(CONFIG_MEM_SOFT_DIRTY) && !(c->vm_flags & VM_SOFTDIRTY);
+
+	return c->vm_flags & VM_WRITE && PageAnonExclusive(leaf->page) &&
+	       !pte_protnone(__pte(bits)) && !pte_uffd_wp(__pte(bits)) &&
+	       (!counts_writes || pte_soft_dirty(__pte(bits)));
+}
+
+/*
+ * Give back the write bit that collecting took, or the first write to every
+ * page faults once more. Folio locked and mmap lock held since the mapping came
+ * back, so no fork, no mprotect() and no page-out has come between.
+ */
+static void regrant(const struct hmk_chunk *c, const struct hmk_page *pg)
+{
+	struct hmk_leaf leaf;
+
+	if (!hmk_leaf_lock(c->mm, pg->addr, &leaf))
+		return;
+	if (leaf.page && page_folio(leaf.page) == pg->dst && only_write_is_missing(c, &leaf)) {
+		if (leaf.shift == PAGE_SHIFT) {
+			pte_t old = READ_ONCE(*leaf.pte);
+
+			while (!try_cmpxchg(&leaf.pte->pte, &old.pte, hmk_pte_mkwrite(old).pte))
+				;
+		} else {
+			pmd_t old = READ_ONCE(*leaf.pmd);
+
+			while (!try_cmpxchg(&leaf.pmd->pmd, &old.pmd, hmk_pmd_mkwrite(old).pmd))
+				;
+		}
+	}
+	hmk_leaf_unlock(&leaf);
+}
+
 static void finish(struct hmk_chunk *c, struct hmk_page *pg, bool recopied)
 {
 	struct folio *src = pg->src, *dst = pg->dst;
@@ -71,6 +109,8 @@ static void finish(struct hmk_chunk *c, struct hmk_page *pg, bool recopied)
 		src->mapping = NULL;	/* or freeing it reports a bad page */
 	folio_add_lru(dst);
 	hmk_call(remove_migration_ptes)(src, dst, 0);
+	if (pg->writable)
+		regrant(c, pg);
 	folio_unlock(dst);
 	folio_put(dst);			/* the mappings hold it now */
 	folio_unlock(src);

@@ -36,6 +36,25 @@ static inline void hmk_vm_flags_mod(struct vm_area_struct *vma, unsigned long se
 #endif
 }
 
+/* Not for shadow stacks, whose entries are writable in another way. */
+static inline pte_t hmk_pte_mkwrite(pte_t pte)
+{
+#ifdef HMK_HAVE_PTE_MKWRITE_NOVMA
+	return pte_mkwrite_novma(pte);
+#else
+	return pte_mkwrite(pte);
+#endif
+}
+
+static inline pmd_t hmk_pmd_mkwrite(pmd_t pmd)
+{
+#ifdef HMK_HAVE_PTE_MKWRITE_NOVMA
+	return pmd_mkwrite_novma(pmd);
+#else
+	return pmd_mkwrite(pmd);
+#endif
+}
+
 /**
  * hmk_folio_mapped_once() - is this its only mapping, and counted reliably?
  * @folio: referenced by the caller.
