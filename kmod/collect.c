@@ -241,7 +241,7 @@ void hmk_collect(struct hmk_chunk *c, struct vm_area_struct *vma)
 	c->nr = 0;
 	c->nr_protected = 0;
 	/* A secondary MMU (KVM, a device) writes without our entries. */
-	c->may_precopy = !(c->flags & HMK_MOVE_SYNC_COPY) && !mm_has_notifiers(c->mm) &&
+	c->may_precopy = !(c->flags & HMK_MOVE_SYNC_COPY) && !c->sync_left && !mm_has_notifiers(c->mm) &&
 			 !(vma->vm_flags & VM_SHADOW_STACK);
 	hmk_walk_leaves(c->mm, c->start, c->end, collect_leaf, c);
 	if (!c->nr_protected)

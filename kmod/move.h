@@ -40,6 +40,7 @@ struct hmk_chunk {
 	unsigned long vm_flags;	/* of the VMA, while the commit holds its lock */
 	bool own;		/* commit by the own path, else by migrate_vma */
 	bool may_precopy;
+	u8 nr_sync, sync_left;	/* chunks in a row that are not copied ahead; of them to come */
 	u32 nr;
 	u32 nr_protected;	/* entries that lost a write or dirty bit */
 	struct hmk_page page[HMK_CHUNK_PAGES];

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 150
 """Concurrent writers and a reader while their memory visits all four nodes for a minute: no write is
-lost, and both kinds of page are common, those that stayed clean and those that were copied again."""
+lost, and every kind of page is common: those that stayed clean, those that were copied again, and those that
+were not copied ahead because their neighbours had been written."""
 import json
 import sys
 
@@ -18,7 +19,8 @@ moved = seen["clean"] + seen["recopied"] + seen["sync"]
 lib.check(seen["corrupt"] == 0, "no page is corrupt")
 lib.check(moved >= 50000, f"{moved} pages were moved")
 lib.check(seen["clean"] >= 0.1 * moved, f"{seen['clean']} of them stayed clean")
-lib.check(seen["recopied"] >= 0.1 * moved, f"{seen['recopied']} of them were written and copied again")
+lib.check(seen["recopied"] >= 0.03 * moved, f"{seen['recopied']} of them were written and copied again")
+lib.check(seen["sync"] >= 0.03 * moved, f"{seen['sync']} were not copied ahead")
 lib.check(seen["off_target"] <= 0.001 * moved, f"{seen['off_target']} were not where they were sent")
 lib.unload_module()
 lib.check(abs(lib.free_pages() - before) < 4096, f"free pages {before} came back: {lib.free_pages()}")
