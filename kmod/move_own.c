@@ -114,35 +114,39 @@ static void finish(struct hmk_chunk *c, struct hmk_page *pg, bool recopied)
 	folio_unlock(dst);
 	folio_put(dst);			/* the mappings hold it now */
 	folio_unlock(src);
-	folio_put(src);			/* isolation */
-	folio_put(src);			/* ours */
+	folio_put(src);			/* isolation; ours keeps it until the batch is over */
 	hmk_moved(c, pg, recopied);
 }
 
-/* Unmapped everywhere and flushed: nobody writes to @pg->src any more. */
-static void switch_over(struct hmk_chunk *c, struct hmk_page *pg)
+/*
+ * Unmapped everywhere and flushed: nobody writes to @pg->src any more. Return:
+ * true when it has moved, and our reference to the old page is the caller's.
+ */
+static bool switch_over(struct hmk_chunk *c, struct hmk_page *pg)
 {
 	struct folio *src = pg->src;
 	bool written = pg->precopy && (folio_test_dirty(src) || folio_test_swapcache(src));
 
 	if (folio_mapped(src)) {
 		undo(c, pg, HMK_REFUSED_PINNED);
-		return;
+		return false;
 	}
 	if (!pg->precopy || written)
 		hmk_folio_copy(pg->dst, src);
 	/* Freezes the count: a reference taken meanwhile makes it fail. */
 	if (folio_migrate_mapping(folio_mapping(src), pg->dst, src, 1)) {
 		undo(c, pg, HMK_REFUSED_PINNED);
-		return;
+		return false;
 	}
 	finish(c, pg, written);
+	return true;
 }
 
 static void commit_batch(struct hmk_chunk *c, u32 from, u32 to)
 {
 	bool batched = hmk_has(HMK_FEAT_MOVE_BATCH);
 	struct hmk_page *batch[HMK_BATCH_PAGES];
+	struct folio *old[HMK_BATCH_PAGES];
 	u64 begin = ktime_get_ns(), took;
 	u32 i, nr = 0;
 
@@ -156,11 +160,19 @@ static void commit_batch(struct hmk_chunk *c, u32 from, u32 to)
 	}
 	if (batched)
 		hmk_call(try_to_unmap_flush)();
-	for (i = 0; i < nr; i++)
-		switch_over(c, batch[i]);
+	for (i = 0; i < nr; i++) {
+		old[i] = batch[i]->src;
+		if (!switch_over(c, batch[i]))
+			old[i] = NULL;
+	}
 	took = ktime_get_ns() - begin;
 	c->res->commit_ns += took;
 	c->res->commit_max_ns = max(c->res->commit_max_ns, took);
+	/* A full per-CPU list is emptied by thousands, interrupts off: with nobody waiting. */
+	for (i = 0; i < nr; i++) {
+		if (old[i])
+			folio_put(old[i]);
+	}
 }
 
 /**
