@@ -13,10 +13,12 @@
 extern "C" {
 #endif
 
+#define HMK_MOVE_MAX_PAGES	(1ul << 28)	/* of one call: 1 TiB */
+
 /**
  * move_memory_regions() - move_pages(2) that copies beside the running application.
  * @pid:    process; 0 is the caller.
- * @count:  number of pages.
+ * @count:  number of pages, at most HMK_MOVE_MAX_PAGES.
  * @pages:  an address inside each page; neighbours in order move together.
  * @nodes:  target node of each page; NULL only asks where they are.
  * @status: out, written exactly once per page: the node it is on, or -errno.
@@ -32,7 +34,7 @@ extern "C" {
  * twice, -ENOMEM no room on the target.
  *
  * Return: 0; the number of pages that found no room; or -1 with errno: EFAULT,
- * EINVAL, EACCES (node outside the cpuset), ENODEV, EPERM, ESRCH, ENOMEM.
+ * EINVAL, E2BIG, EACCES (node outside the cpuset), ENODEV, EPERM, ESRCH, ENOMEM.
  */
 long move_memory_regions(int pid, unsigned long count, void **pages, const int *nodes,
 			 int *status, int flags);

@@ -23,6 +23,7 @@ struct request {
 	const int *nodes;
 	int *status;
 	int flags;
+	bool has_begun;	/* to move: statuses are worth something even if it then fails */
 };
 
 static long kernel_move(int pid, const struct request *r)
@@ -114,6 +115,7 @@ static int move_ranges(int fd, struct request *r)
 		const unsigned long nr = make_ranges(r, ranges);
 
 		err = run(fd, ranges, nr, flags | HMK_MOVE_DRY_RUN);
+		r->has_begun = !err;
 		if (!err)
 			err = run(fd, ranges, nr, flags);
 	}
@@ -125,7 +127,7 @@ static int move_ranges(int fd, struct request *r)
 static void move_leftovers(int pid, struct request *r)
 {
 	for (unsigned long i = 0; i < r->count; i++) {
-		struct request one = { 1, &r->pages[i], &r->nodes[i], &r->status[i], r->flags };
+		struct request one = { 1, &r->pages[i], &r->nodes[i], &r->status[i], r->flags, true };
 
 		if (r->status[i] != -EOPNOTSUPP)
 			continue;
@@ -175,12 +177,26 @@ static long without_room(const struct request *r)
 	return nr;
 }
 
+/* A call that fails before anything moved leaves the caller's statuses as they were. */
+static void hand_out(const struct request *r, int *status)
+{
+	for (unsigned long i = 0; i < r->count && r->has_begun; i++) {
+		if (r->status[i] != UNSET)
+			status[i] = r->status[i];
+	}
+}
+
 long move_memory_regions(int pid, unsigned long count, void **pages, const int *nodes,
 			 int *status, int flags)
 {
-	struct request r = { count, pages, nodes, status, flags };
+	struct request r = { count, pages, nodes, status, flags, false };
 	int fd, err, saved;
+	long ret;
 
+	if (count > HMK_MOVE_MAX_PAGES) {
+		errno = E2BIG;
+		return -1;
+	}
 	if (!nodes || !count || flags & ~(MPOL_MF_MOVE | MPOL_MF_MOVE_ALL))
 		return kernel_move(pid, &r);
 	if (!pages || !status) {
@@ -190,17 +206,26 @@ long move_memory_regions(int pid, unsigned long count, void **pages, const int *
 	fd = open_session(pid);
 	if (fd < 0)
 		return kernel_move(pid, &r);	/* which knows the right errno, too */
+	r.status = malloc(count * sizeof(*status));
+	if (!r.status) {
+		close(fd);
+		errno = ENOMEM;
+		return -1;
+	}
 	err = screen(&r);
 	if (!err)
 		err = move_ranges(fd, &r);
 	saved = errno;
 	close(fd);
-	if (err && (saved == EPERM || saved == EOPNOTSUPP))
+	if (!err)
+		move_leftovers(pid, &r);
+	ret = err ? -1 : without_room(&r);
+	hand_out(&r, status);
+	free(r.status);
+	if (err && (saved == EPERM || saved == EOPNOTSUPP)) {
+		r.status = status;
 		return kernel_move(pid, &r);
-	if (err) {
-		errno = saved;
-		return -1;
 	}
-	move_leftovers(pid, &r);
-	return without_room(&r);
+	errno = saved;
+	return ret;
 }
