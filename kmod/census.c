@@ -71,34 +71,6 @@ static void count_region(struct mm_struct *mm, struct hmk_region *r, struct cens
 	cond_resched();
 }
 
-static bool overlaps_touched(const struct hmk_session *s, const struct hmk_region *r)
-{
-	u32 i;
-
-	if (s->nr_touched > HMK_TOUCHED_MAX)
-		return true;
-	for (i = 0; i < s->nr_touched; i++) {
-		if (s->touched[i].start < r->end && r->start < s->touched[i].end)
-			return true;
-	}
-	return false;
-}
-
-/* Moves note what they touched; those regions are counted again. */
-static void mark_touched(struct hmk_session *s)
-{
-	struct hmk_profile *p = &s->prof;
-	u32 i;
-
-	spin_lock(&s->touched_lock);
-	for (i = 0; s->nr_touched && i < p->now.nr; i++) {
-		if (overlaps_touched(s, &p->now.at[i]))
-			p->now.at[i].flags |= HMK_REGION_CENSUS;
-	}
-	s->nr_touched = 0;
-	spin_unlock(&s->touched_lock);
-}
-
 /* Its share of the interval's budget, in CPU time; one region at least. */
 static bool affordable(struct hmk_profile *p, u64 begin)
 {
@@ -117,7 +89,6 @@ void hmk_census(struct hmk_session *s, struct mm_struct *mm)
 	struct census c;
 	u32 i;
 
-	mark_touched(s);
 	for (i = 0; i < p->now.nr; i++) {
 		if (!(p->now.at[i].flags & HMK_REGION_CENSUS))
 			continue;

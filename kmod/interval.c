@@ -84,6 +84,7 @@ static int begin(struct hmk_session *s, struct mm_struct *mm)
 		err = refresh_regions(p);
 	if (err)
 		return err;
+	hmk_touched_take(s);
 	hmk_census(s, mm);
 	err = hmk_plan_samples(p);
 	if (err)

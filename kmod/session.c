@@ -116,25 +116,6 @@ int hmk_session_stop(struct hmk_session *s)
 	return attached ? 0 : -ENOTCONN;
 }
 
-/**
- * hmk_session_touched() - a move changed the residency of a range.
- * @s:     session.
- * @start: first byte.
- * @end:   one past the last byte.
- */
-void hmk_session_touched(struct hmk_session *s, u64 start, u64 end)
-{
-	spin_lock(&s->touched_lock);
-	if (s->nr_touched < HMK_TOUCHED_MAX) {
-		s->touched[s->nr_touched].start = start;
-		s->touched[s->nr_touched].end = end;
-		s->nr_touched++;
-	} else {
-		s->nr_touched = HMK_TOUCHED_MAX + 1;
-	}
-	spin_unlock(&s->touched_lock);
-}
-
 void hmk_session_gone(struct hmk_session *s)
 {
 	spin_lock(&s->event_lock);

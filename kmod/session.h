@@ -14,7 +14,11 @@
 #include <hmk/core/quota.h>
 #include <hmk/core/types.h>
 
-#define HMK_TOUCHED_MAX	64u
+#define HMK_TOUCHED_MAX	256u
+
+struct hmk_touched {
+	u64 start, end;
+};
 
 struct hmk_region_array {
 	struct hmk_region *at;
@@ -50,6 +54,7 @@ struct hmk_profile {
 	u64 stop_ns;		/* CPU time at which sampling ends */
 	u64 owed_ns;		/* used beyond the last budget */
 	u64 summed_ns, summed_at, looked_ns;	/* hmk_charge_used() */
+	struct hmk_touched touched[HMK_TOUCHED_MAX];	/* since the last interval */
 };
 
 struct hmk_table;
@@ -75,7 +80,7 @@ struct hmk_session {
 
 	spinlock_t touched_lock;	/* @touched: ranges moved since the last census */
 	u32 nr_touched;			/* HMK_TOUCHED_MAX + 1: too many, census all */
-	struct { u64 start, end; } touched[HMK_TOUCHED_MAX];
+	struct hmk_touched touched[HMK_TOUCHED_MAX];
 
 	spinlock_t stats_lock;
 	struct hmk_stats stats;
@@ -97,7 +102,6 @@ struct hmk_session *hmk_session_create(void);
 void hmk_session_destroy(struct hmk_session *s);
 int hmk_session_start(struct hmk_session *s);
 int hmk_session_stop(struct hmk_session *s);
-void hmk_session_touched(struct hmk_session *s, u64 start, u64 end);
 void hmk_session_gone(struct hmk_session *s);
 ssize_t hmk_session_read_event(struct hmk_session *s, char __user *buf, size_t len,
 			       bool nonblock);
@@ -107,6 +111,10 @@ long hmk_session_stats(struct hmk_session *s, void __user *arg);
 /* attach.c */
 long hmk_attach(struct hmk_session *s, void __user *arg);
 long hmk_set(struct hmk_session *s, void __user *arg);
+
+/* touched.c */
+void hmk_session_touched(struct hmk_session *s, u64 start, u64 end);
+void hmk_touched_take(struct hmk_session *s);
 
 /* interval.c */
 int hmk_interval_thread(void *session);
