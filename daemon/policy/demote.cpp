@@ -2,6 +2,7 @@
 #include "policy/demote.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "policy/rank.hpp"
 
@@ -15,20 +16,31 @@ std::int64_t as_signed(Bytes bytes) {
 // A pile of regions that fit nowhere must not be searched for every candidate.
 constexpr std::size_t kMostPassedOver = 16;
 
-/// All of the region, or of a dense one no more than is needed. Sparse ones go
-/// whole: nobody knows in which part their pages are.
-RoomMade::Victim way_for(Histogram::Id id, const Histogram::Entry& region, Bytes need) {
-  Bytes length = region.length();
-  if (region.home() == length) {
+using Wide = unsigned __int128;
+
+/// Bytes before `offset`, in whole pages.
+Bytes expected_before(Bytes length, Bytes held, Bytes offset) {
+  return static_cast<Bytes>(Wide{held} * offset / length) & ~(kPage - 1);
+}
+
+/// As much of what is left of the region as holds `need` bytes of its tier, to the next leaf.
+RoomMade::Victim way_for(Histogram::Id id, const Histogram::Entry& region, Bytes offset,
+                         Bytes need) {
+  Bytes end = region.length();
+  const Bytes until = expected_before(end, region.home(), offset) + need;
+  if (until < region.home()) {
     const Bytes leaf = Bytes{1} << region.leaf_shift;
-    const Bytes some = cut_length(region, (need + leaf - 1) / leaf * leaf);
-    if (some > 0) length = some;
+    const auto holds = static_cast<Bytes>((Wide{until} * end + region.home() - 1) / region.home());
+    end = std::min(end, ((region.start + holds + leaf - 1) & ~(leaf - 1)) - region.start);
   }
+  const Bytes leaves = expected_in_piece(region.length(), region.home(), offset, end);
   return {.id = id,
           .to_tier = 0,
-          .length = length,
-          .leaves = at_least_in_cut(region.length(), region.home(), length),
-          .arrives = std::min(region.resident(), length),
+          .offset = offset,
+          .length = end - offset,
+          .leaves = leaves,
+          .arrives =
+              std::max(leaves, expected_in_piece(region.length(), region.resident(), offset, end)),
           .exchange = false};
 }
 
@@ -47,10 +59,14 @@ Bytes at_least_in_cut(Bytes length, Bytes held, Bytes cut) {
   return held > elsewhere ? held - elsewhere : 0;
 }
 
+Bytes expected_in_piece(Bytes length, Bytes held, Bytes begin, Bytes end) {
+  return expected_before(length, held, end) - expected_before(length, held, begin);
+}
+
 VictimQueue::VictimQueue(const Histogram& histogram, std::uint32_t tier)
     : histogram_(&histogram), tier_(tier), list_(histogram, demotes_before) {}
 
-std::optional<Histogram::Id> VictimQueue::peek(const Used& used) {
+std::optional<Histogram::Id> VictimQueue::peek(const Taken& taken) {
   for (;;) {
     while (list_.empty() && next_bucket_ < histogram_->buckets()) {
       list_ = Shortlist(*histogram_, demotes_before);
@@ -61,26 +77,30 @@ std::optional<Histogram::Id> VictimQueue::peek(const Used& used) {
       ++next_bucket_;
     }
     if (list_.empty()) return std::nullopt;
-    if (!used.test(list_.front())) return list_.front();
+    if (!taken.all(list_.front())) return list_.front();
     list_.pop();
   }
 }
 
 RoomMade make_room(const Histogram& histogram, const RoomWanted& wanted, Room& room,
-                   VictimQueue& queue, Used& used) {
+                   VictimQueue& queue, Taken& taken) {
   RoomMade made;
   const std::uint32_t tier = wanted.tier;
   const auto had = static_cast<Bytes>(std::max<std::int64_t>(room[tier], 0));
   std::vector<Histogram::Id> passed_over;  // no way out for this candidate, perhaps for the next
 
   while (room[tier] < as_signed(wanted.bytes) && passed_over.size() < kMostPassedOver) {
-    const auto id = queue.peek(used);
+    const auto id = queue.peek(taken);
     if (!id || histogram[*id].whi_q16 >= wanted.victim_below_q16) break;
     queue.pop();
 
     const Histogram::Entry& region = histogram[*id];
-    RoomMade::Victim way =
-        way_for(*id, region, static_cast<Bytes>(as_signed(wanted.bytes) - room[tier]));
+    RoomMade::Victim way = way_for(*id, region, taken.bytes(*id),
+                                   static_cast<Bytes>(as_signed(wanted.bytes) - room[tier]));
+    if (way.leaves == 0) {  // what is left of it holds nothing of this tier
+      taken.set_all(*id);
+      continue;
+    }
     way.to_tier = tier + 1;
     while (way.to_tier < histogram.tiers() && room[way.to_tier] < as_signed(way.arrives))
       ++way.to_tier;
@@ -91,7 +111,7 @@ RoomMade make_room(const Histogram& histogram, const RoomWanted& wanted, Room& r
       const Bytes have = had + made.bytes;
       const Bytes lacks = wanted.bytes > have ? wanted.bytes - have : 0;
       const Bytes may = wanted.leaving_source - made.exchanged;
-      way = way_for(*id, region, std::min(lacks, may));
+      way = way_for(*id, region, taken.bytes(*id), std::min(lacks, may));
       way.to_tier = wanted.source_tier;
       way.exchange = true;
       found = lacks > 0 && way.arrives <= may;
@@ -101,7 +121,8 @@ RoomMade make_room(const Histogram& histogram, const RoomWanted& wanted, Room& r
       passed_over.push_back(*id);
       continue;
     }
-    used.set(*id);
+    taken.set(*id, way.offset + way.length);
+    if (!taken.all(*id)) queue.push(*id);
     room[tier] += as_signed(way.leaves);
     room[way.to_tier] -= as_signed(way.arrives);
     made.bytes += way.leaves;
@@ -113,12 +134,12 @@ RoomMade make_room(const Histogram& histogram, const RoomWanted& wanted, Room& r
 }
 
 void undo_room(const RoomMade& made, std::uint32_t tier, Room& room, VictimQueue& queue,
-               Used& used) {
-  for (const RoomMade::Victim& victim : made.victims) {
-    used.clear(victim.id);
+               Taken& taken) {
+  for (const RoomMade::Victim& victim : std::views::reverse(made.victims)) {
+    if (taken.all(victim.id)) queue.push(victim.id);
+    taken.set(victim.id, victim.offset);
     room[tier] -= as_signed(victim.leaves);
     room[victim.to_tier] += as_signed(victim.arrives);
-    queue.push(victim.id);
   }
 }
 

@@ -17,16 +17,23 @@ namespace hmk::policy {
 /// there, plus what it takes away. Negative: eating into the reserve.
 using Room = std::vector<std::int64_t>;  // by tier, fastest first
 
-/// A region may be in a plan once: shared by promotions and demotions.
-class Used {
+/// How much of each region a plan has spoken for: a promoted region is taken whole, a victim from
+/// its start on, and what is left of it is a victim still.
+class Taken {
  public:
-  explicit Used(std::size_t ids) : used_(ids, false) {}
-  bool test(Histogram::Id id) const { return used_[id]; }
-  void set(Histogram::Id id) { used_[id] = true; }
-  void clear(Histogram::Id id) { used_[id] = false; }
+  explicit Taken(const Histogram& histogram)
+      : histogram_(&histogram), pages_(histogram.id_limit(), 0) {}
+  Bytes bytes(Histogram::Id id) const { return Bytes{pages_[id]} * kPage; }
+  bool all(Histogram::Id id) const { return pages_[id] >= (*histogram_)[id].pages; }
+  bool any(Histogram::Id id) const { return pages_[id] != 0; }
+  void set(Histogram::Id id, Bytes bytes) {
+    pages_[id] = static_cast<std::uint32_t>(bytes / kPage);
+  }
+  void set_all(Histogram::Id id) { pages_[id] = (*histogram_)[id].pages; }
 
  private:
-  std::vector<bool> used_;
+  const Histogram* histogram_;
+  std::vector<std::uint32_t> pages_;
 };
 
 /// The regions of one tier in the order of demotes_before(). Walks each list at
@@ -35,8 +42,8 @@ class VictimQueue {
  public:
   VictimQueue(const Histogram& histogram, std::uint32_t tier);
 
-  /// The next victim that `used` does not hold, or nothing.
-  std::optional<Histogram::Id> peek(const Used& used);
+  /// The next victim of which `taken` leaves something, or nothing.
+  std::optional<Histogram::Id> peek(const Taken& taken);
   /// Takes the one peek() returned off the queue.
   void pop() { list_.pop(); }
   /// Puts a popped one back.
@@ -54,7 +61,7 @@ struct RoomWanted {
   std::uint32_t tier;           // that must have room
   Bytes bytes;                  // to enter it
   std::uint32_t source_tier;    // where they come from: partner of an exchange
-  Bytes leaving_source;         // bytes that surely leave the source tier
+  Bytes leaving_source;         // bytes that leave the source tier
   HotnessQ16 victim_below_q16;  // only regions with a smaller WHI may be victims
 };
 
@@ -63,27 +70,28 @@ struct RoomMade {
   struct Victim {
     Histogram::Id id;
     std::uint32_t to_tier;
-    Bytes length;   // from the region's start; whole unless it was cut
-    Bytes leaves;   // bytes that surely leave the tier
-    Bytes arrives;  // bytes that arrive in the other at most
+    Bytes offset;   // of the piece in its region
+    Bytes length;   // of the piece: no more than is needed
+    Bytes leaves;   // bytes that leave the tier, the region's pages taken as evenly spread
+    Bytes arrives;  // bytes that arrive in the other, likewise
     bool exchange;
   };
   std::vector<Victim> victims;
-  Bytes bytes = 0;       // that surely leave the tier, all victims together
-  Bytes exchanged = 0;   // that arrive in the source tier at most
+  Bytes bytes = 0;       // that leave the tier, all victims together
+  Bytes exchanged = 0;   // that arrive in the source tier
   bool nowhere = false;  // a victim was cold enough but had nowhere to go
 };
 
 /// Finds victims until `wanted.bytes` fit and the reserve is whole again, or
 /// until no victim is cold enough. Victims go to the next lower tier with room;
 /// when there is none, to the source tier, and then never more than leaves it.
-/// Changes `room`, `queue` and `used` as if all of it happened.
+/// Changes `room`, `queue` and `taken` as if all of it happened.
 RoomMade make_room(const Histogram& histogram, const RoomWanted& wanted, Room& room,
-                   VictimQueue& queue, Used& used);
+                   VictimQueue& queue, Taken& taken);
 
 /// Takes back what make_room() did.
 void undo_room(const RoomMade& made, std::uint32_t tier, Room& room, VictimQueue& queue,
-               Used& used);
+               Taken& taken);
 
 /// How much of a region is cut off for `want` bytes: aligned to its leaf,
 /// counted from its start; the whole length when `want` reaches it, 0 when not
@@ -93,5 +101,9 @@ Bytes cut_length(const Histogram::Entry& region, Bytes want);
 /// The least number of bytes the first `cut` bytes of a region can hold when
 /// `held` of its `length` bytes are somewhere in it.
 Bytes at_least_in_cut(Bytes length, Bytes held, Bytes cut);
+
+/// The bytes [begin, end) of a region holds when its `held` bytes lie evenly over `length`: whole
+/// pages, and the pieces of a region add up to all of it.
+Bytes expected_in_piece(Bytes length, Bytes held, Bytes begin, Bytes end);
 
 }  // namespace hmk::policy

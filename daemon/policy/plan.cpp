@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "policy/demote.hpp"
+#include "policy/gain.hpp"
 #include "policy/rank.hpp"
 
 namespace hmk::policy {
@@ -18,20 +19,29 @@ constexpr std::uint32_t kMostMisses = 64;
 // A tier that is nearly full takes part of a region only when the part is worth a move.
 constexpr Bytes kWorthAMove = Bytes{2} << 20;
 
+/// The tiers in the order of the histogram; one that nobody described has no room.
+std::vector<TierView> in_order(const Histogram& histogram, std::span<const TierView> tiers) {
+  std::vector<TierView> ordered(histogram.tiers());
+  for (std::uint32_t t = 0; t < histogram.tiers(); ++t) {
+    const auto tier = std::ranges::find(tiers, histogram.node(t), &TierView::node);
+    if (tier != tiers.end()) ordered[t] = *tier;
+  }
+  return ordered;
+}
+
 class Planner {
  public:
   Planner(const Histogram& histogram, std::span<const TierView> tiers, const PolicyParams& params)
       : histogram_(histogram),
         params_(params),
         margin_q16_(std::uint64_t{histogram.width_q16()} * params.gain_margin),
-        room_(histogram.tiers(), 0),
-        used_(histogram.id_limit()),
+        model_(tiers, params),
+        taken_(histogram),
         left_(params.promote_limit) {
     for (std::uint32_t t = 0; t < histogram.tiers(); ++t) {
       queues_.emplace_back(histogram, t);
-      const auto tier = std::ranges::find(tiers, histogram.node(t), &TierView::node);
-      if (tier != tiers.end())
-        room_[t] = static_cast<std::int64_t>(tier->free) - static_cast<std::int64_t>(tier->reserve);
+      room_.push_back(static_cast<std::int64_t>(tiers[t].free) -
+                      static_cast<std::int64_t>(tiers[t].reserve));
     }
   }
 
@@ -67,7 +77,7 @@ class Planner {
                                       : ~HotnessQ16{0};
     for (std::uint32_t to = 0; to < destinations(column); ++to) {
       if (room_[to] > 0) return true;
-      const auto victim = queues_[to].peek(used_);
+      const auto victim = queues_[to].peek(taken_);
       if (victim && histogram_[*victim].whi_q16 < victim_below(hottest)) return true;
     }
     return false;
@@ -97,7 +107,7 @@ class Planner {
       if (!first) return;
       const Id id = first->ids.front();
       first->ids.pop();
-      if (!used_.test(id)) count(*first, promote(id, first->column));
+      if (!taken_.any(id)) count(*first, promote(id, first->column));
     }
   }
 
@@ -133,6 +143,7 @@ class Planner {
     Bytes length = all <= left_ ? region.length() : cut_length(region, left_);
     if (length == 0) return Outcome::kNoBudget;
     const Bytes wanted = std::min(all, length);
+    if (gain_ns(region, wanted, from, to) <= 0) return Outcome::kNoGain;
 
     const auto had = static_cast<Bytes>(std::max<std::int64_t>(room_[to], 0));
     RoomMade made;
@@ -143,17 +154,18 @@ class Planner {
                         .source_tier = from,
                         .leaving_source = gathers ? 0 : leaves_home(region, length),
                         .victim_below_q16 = victim_below(region.whi_q16)},
-                       room_, queues_[to], used_);
+                       room_, queues_[to], taken_);
       if (had + made.bytes < wanted) length = cut_length(region, had + made.bytes);
     }
     const Bytes bytes = std::min(all, length);
     const bool worth = bytes >= wanted / 2 || bytes >= kWorthAMove;
-    if (length == 0 || !worth || made.exchanged > leaves_home(region, length)) {
-      undo_room(made, to, room_, queues_[to], used_);
+    const bool pays = gain_ns(region, bytes, from, to) > loss_ns(made, to, bytes);
+    if (length == 0 || !worth || !pays || made.exchanged > leaves_home(region, length)) {
+      undo_room(made, to, room_, queues_[to], taken_);
       return made.nowhere ? Outcome::kNoRoom : Outcome::kNoGain;
     }
 
-    used_.set(id);
+    taken_.set_all(id);
     room_[to] -= static_cast<std::int64_t>(bytes);
     if (!gathers) room_[from] += static_cast<std::int64_t>(leaves_home(region, length));
     left_ -= bytes;
@@ -167,8 +179,27 @@ class Planner {
       plan_.demotions.push_back(
           move_of(histogram_[victim.id], victim.length, victim.arrives, to, victim.to_tier,
                   victim.exchange ? Reason::kExchange : Reason::kMadeRoom, serves));
+      plan_.demotions.back().start += victim.offset;
     }
     return Outcome::kTaken;
+  }
+
+  /// What is gathered comes from the next tier, or from further away.
+  double gain_ns(const Entry& region, Bytes bytes, std::uint32_t from, std::uint32_t to) const {
+    if (from == to) from = std::min(to + 1, histogram_.tiers() - 1);
+    return model_.saved_ns(region.whi_q16, bytes, from, to) - model_.cost_ns(bytes, from, to);
+  }
+
+  /// What the victims lose and cost. Refilling the reserve is not charged to the promotion.
+  double loss_ns(const RoomMade& made, std::uint32_t tier, Bytes promoted) const {
+    double loss = 0;
+    for (const RoomMade::Victim& victim : made.victims) {
+      loss -= model_.saved_ns(histogram_[victim.id].whi_q16, victim.leaves, tier, victim.to_tier);
+      loss += model_.cost_ns(victim.arrives, tier, victim.to_tier);
+    }
+    return made.bytes > promoted
+               ? loss * static_cast<double>(promoted) / static_cast<double>(made.bytes)
+               : loss;
   }
 
   static Bytes leaves_home(const Entry& region, Bytes length) {
@@ -192,9 +223,10 @@ class Planner {
   const Histogram& histogram_;
   const PolicyParams& params_;
   std::uint64_t margin_q16_;
+  GainModel model_;
   Room room_;
   std::vector<VictimQueue> queues_;  // by tier
-  Used used_;
+  Taken taken_;
   Bytes left_;  // of promote_limit
   bool spent_ = false;
   Plan plan_;
@@ -204,7 +236,7 @@ class Planner {
 
 Plan make_plan(const Histogram& histogram, std::span<const TierView> tiers,
                const PolicyParams& params) {
-  return Planner(histogram, tiers, params).run();
+  return Planner(histogram, in_order(histogram, tiers), params).run();
 }
 
 Plan make_plan(std::span<const RegionView> regions, std::span<const TierView> tiers,

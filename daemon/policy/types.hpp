@@ -42,7 +42,9 @@ struct TierView {
   NodeId node = kNoNode;
   Bytes total = 0;
   Bytes free = 0;
-  Bytes reserve = 0;  // kept free by us, above the kernel's watermarks
+  Bytes reserve = 0;                // kept free by us, above the kernel's watermarks
+  std::uint32_t latency_ns = 0;     // of a read; 0 unknown
+  std::uint32_t bandwidth_mib = 0;  // MiB/s; 0 unknown, as if without limit
 };
 
 /// What an operator can tune about decisions; defaults of the paper and of
@@ -52,6 +54,7 @@ struct PolicyParams {
   std::uint32_t buckets = 64;           // of the histogram; 1 .. 1024
   Bytes promote_limit = 200ull << 20;   // N: promoted bytes per interval, all tiers
   std::uint32_t gain_margin = 1;        // buckets a promoted region is above its victim
+  std::uint32_t horizon = 20;           // intervals within which a move has to pay
   HotnessQ16 promote_at_least_q16 = 1;  // smaller WHI is never promoted; 0 acts as 1
 };
 
@@ -79,15 +82,14 @@ struct Move {
   bool operator==(const Move&) const = default;
 };
 
-/// What to do before the next interval. Both lists may run at the same time;
-/// no region is in it twice.
+/// What to do before the next interval. No byte is in it twice, and no region both rises and falls.
 struct Plan {
   std::vector<Move> promotions;  // hottest first
   std::vector<Move> demotions;   // in the order the promotions need them
   Bytes promoted = 0;            // sum of promotions[].bytes; at most promote_limit
   Bytes demoted = 0;             // sum of demotions[].bytes
   std::uint64_t cut = 0;         // promotions that take only part of their region
-  std::uint64_t no_gain = 0;     // candidates that beat no victim by the margin
+  std::uint64_t no_gain = 0;     // candidates that beat no victim by the margin, or do not pay
   std::uint64_t no_room = 0;     // candidates whose victims had nowhere to go
   bool limit_reached = false;    // candidates were left when promote_limit was spent
 

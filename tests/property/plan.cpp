@@ -36,7 +36,7 @@ struct Machine {
   }
   const RegionView& at(const Move& move) const {
     for (const RegionView& r : regions.at(move.process))
-      if (r.start == move.start) return r;
+      if (r.start <= move.start && move.start < r.start + r.length) return r;
     throw std::logic_error("no such region");
   }
 };
@@ -112,11 +112,21 @@ TEST(PlanProperties, PromotesAtMostTheLimit) {
   });
 }
 
-TEST(PlanProperties, HasNoRegionTwice) {
-  for_each_machine([](const Machine&, const Plan& plan) {
-    std::set<std::pair<ProcessId, std::uint64_t>> seen;
+TEST(PlanProperties, HasNoByteTwice) {
+  for_each_machine([](const Machine& m, const Plan& plan) {
+    std::map<std::pair<ProcessId, std::uint64_t>, std::uint64_t> ends;
+    std::set<const RegionView*> rising;
+    for (const Move& move : plan.promotions) ASSERT_TRUE(rising.insert(&m.at(move)).second);
+    for (const Move& move : plan.demotions) ASSERT_FALSE(rising.contains(&m.at(move)));
     for (const auto* moves : {&plan.promotions, &plan.demotions})
-      for (const Move& move : *moves) ASSERT_TRUE(seen.insert({move.process, move.start}).second);
+      for (const Move& move : *moves) {
+        ASSERT_TRUE(ends.insert({{move.process, move.start}, move.start + move.length}).second);
+      }
+    for (auto at = ends.begin(), next = at; at != ends.end(); at = next) {
+      ++next;
+      ASSERT_TRUE(next == ends.end() || next->first.first != at->first.first ||
+                  at->second <= next->first.second);
+    }
   });
 }
 
@@ -151,12 +161,14 @@ TEST(PlanProperties, CutsWithinTheRegionAtPagesAndLeaves) {
         const RegionView& r = m.at(move);
         ASSERT_GT(move.length, 0u);
         ASSERT_GT(move.bytes, 0u);
-        ASSERT_LE(move.length, r.length);
+        ASSERT_GE(move.start, r.start);
+        ASSERT_LE(move.start + move.length, r.start + r.length);
         ASSERT_LE(move.bytes, std::min(move.length, r.resident));
         ASSERT_EQ(move.generation, r.generation);
         ASSERT_EQ(move.whi_q16, r.whi_q16);
-        if (move.length < r.length) {
-          ASSERT_EQ((move.start + move.length) % (1ull << r.leaf_shift), 0u);
+        for (const std::uint64_t border : {move.start, move.start + move.length}) {
+          ASSERT_TRUE(border == r.start || border == r.start + r.length ||
+                      border % (1ull << r.leaf_shift) == 0);
         }
       }
     }
@@ -196,12 +208,17 @@ TEST(PlanProperties, SwapsNoMoreIntoATierThanLeavesIt) {
   });
 }
 
+// What rises leaves its tier at least so much, what falls as much as even spread lets expect.
 TEST(PlanProperties, LeavesEachTierItsReserveOrNoLessThanItHad) {
   for_each_machine([](const Machine& m, const Plan& plan) {
     std::vector<std::int64_t> free(m.tiers.size());
     const auto leaves = [&](const Move& move) {
       const RegionView& r = m.at(move);
-      return static_cast<std::int64_t>(at_least_in_cut(r.length, r.resident - r.away, move.length));
+      const Bytes home = r.resident - r.away, offset = move.start - r.start;
+      return static_cast<std::int64_t>(
+          m.tier_of(move.to) < m.tier_of(move.from)
+              ? at_least_in_cut(r.length, home, move.length)
+              : expected_in_piece(r.length, home, offset, offset + move.length));
     };
     for (std::size_t t = 0; t < free.size(); ++t)
       free[t] = static_cast<std::int64_t>(m.tiers[t].free);

@@ -20,7 +20,7 @@ class Demote : public testing::Test {
   Histogram::Id add(const RegionView& r) { return h_.insert(0, r); }
   /// Room for `mib` MiB in tier 0 for something of hotness 3 that comes from tier 3.
   RoomMade make(Bytes mib, Room& room) {
-    used_.emplace(h_.id_limit());
+    taken_.emplace(h_);
     queue_.emplace(h_, 0);
     return make_room(h_,
                      {.tier = 0,
@@ -28,9 +28,9 @@ class Demote : public testing::Test {
                       .source_tier = 3,
                       .leaving_source = mib * kMiB,
                       .victim_below_q16 = q16(2)},
-                     room, *queue_, *used_);
+                     room, *queue_, *taken_);
   }
-  std::optional<Used> used_;
+  std::optional<Taken> taken_;
   std::optional<VictimQueue> queue_;
 };
 
@@ -92,16 +92,44 @@ TEST_F(Demote, CutsADenseVictimToWhatIsNeeded) {
   EXPECT_EQ(made.bytes, 2 * kMiB);
 }
 
-TEST_F(Demote, TakesASparseVictimWhole) {
+TEST_F(Demote, CutsASparseVictimByWhatItIsExpectedToHold) {
   RegionView r = region(0, 64, 0, 0);
   r.resident = 32 * kMiB;
-  r.away = 8 * kMiB;
+  r.away = 16 * kMiB;
   add(r);
   Room room = {0, 100 * kM, 0, 0};
   const RoomMade made = make(2, room);
-  EXPECT_EQ(made.victims.at(0).length, 64 * kMiB);
-  EXPECT_EQ(made.victims.at(0).leaves, 24 * kMiB);
-  EXPECT_EQ(made.victims.at(0).arrives, 32 * kMiB);
+  EXPECT_EQ(made.victims.at(0).length, 8 * kMiB);
+  EXPECT_EQ(made.victims.at(0).leaves, 2 * kMiB);
+  EXPECT_EQ(made.victims.at(0).arrives, 4 * kMiB);
+}
+
+TEST_F(Demote, WhatIsLeftOfAVictimIsTheNextOne) {
+  const auto cold = add(region(0, 5, 0, 0));
+  const auto warm = add(region(8, 5, 0, 1));
+  Room room = {0, 100 * kM, 0, 0};
+  make(2, room);
+  const auto more = [&](Bytes mib) {
+    room[0] -= 2 * kM;  // the promotion
+    return make_room(h_,
+                     {.tier = 0,
+                      .bytes = mib * kMiB,
+                      .source_tier = 3,
+                      .leaving_source = mib * kMiB,
+                      .victim_below_q16 = q16(2)},
+                     room, *queue_, *taken_);
+  };
+  const RoomMade made = more(2);
+  ASSERT_EQ(made.victims.size(), 1u);
+  EXPECT_EQ(made.victims[0].id, cold);
+  EXPECT_EQ(made.victims[0].offset, 2 * kMiB);
+  EXPECT_EQ(made.victims[0].length, 2 * kMiB);
+  const RoomMade last = more(2);
+  ASSERT_EQ(last.victims.size(), 2u);
+  EXPECT_EQ(last.victims[0].offset, 4 * kMiB);
+  EXPECT_EQ(last.victims[0].leaves, kMiB);
+  EXPECT_EQ(last.victims[1].id, warm);
+  EXPECT_EQ(last.victims[1].offset, 0u);
 }
 
 TEST_F(Demote, StopsAtTheFirstVictimThatIsNotColdEnough) {
@@ -114,14 +142,14 @@ TEST_F(Demote, StopsAtTheFirstVictimThatIsNotColdEnough) {
 }
 
 TEST_F(Demote, SaysWhenVictimsHaveNowhereToGo) {
-  RegionView sparse = region(0, 64, 0, 0);
-  sparse.resident = 32 * kMiB;
-  add(sparse);
+  RegionView huge = region(0, 64, 0, 0);
+  huge.leaf_shift = 21;
+  add(huge);
   Room room = {0, 0, 0, 0};
-  const RoomMade made = make(2, room);
+  const RoomMade made = make(1, room);
   EXPECT_TRUE(made.victims.empty());
   EXPECT_TRUE(made.nowhere);
-  EXPECT_EQ(queue_->peek(*used_), Histogram::Id{0}) << "still there for the next";
+  EXPECT_EQ(queue_->peek(*taken_), Histogram::Id{0}) << "still there for the next";
 }
 
 TEST_F(Demote, UndoesEverythingItDid) {
@@ -130,11 +158,11 @@ TEST_F(Demote, UndoesEverythingItDid) {
   Room room = before;
   const RoomMade made = make(7, room);
   EXPECT_GE(made.victims.size(), 3u);
-  undo_room(made, 0, room, *queue_, *used_);
+  undo_room(made, 0, room, *queue_, *taken_);
   EXPECT_EQ(room, before);
   for (Histogram::Id id = 0; id < 4; ++id) {
-    EXPECT_FALSE(used_->test(id));
-    EXPECT_EQ(queue_->peek(*used_), id);
+    EXPECT_FALSE(taken_->any(id));
+    EXPECT_EQ(queue_->peek(*taken_), id);
     queue_->pop();
   }
 }
@@ -144,24 +172,24 @@ TEST_F(Demote, CountsPartlyAwayRegionsAmongTheVictimsOfTheFastestTier) {
   r.away = kMiB;
   const auto id = add(r);
   VictimQueue queue(h_, 0);
-  EXPECT_EQ(queue.peek(Used(1)), id);
+  EXPECT_EQ(queue.peek(Taken(h_)), id);
 }
 
 TEST_F(Demote, QueuesVictimsFromTheLowestBucketUp) {
   const auto warm = add(region(0, 2, 0, 1)), cold = add(region(2, 2, 0, 0)),
              hot = add(region(4, 2, 0, 3));
-  Used used(3);
+  Taken taken(h_);
   VictimQueue queue(h_, 0);
-  EXPECT_EQ(queue.peek(used), cold);
+  EXPECT_EQ(queue.peek(taken), cold);
   queue.pop();
-  EXPECT_EQ(queue.peek(used), warm);
+  EXPECT_EQ(queue.peek(taken), warm);
   queue.push(cold);
-  EXPECT_EQ(queue.peek(used), cold);
-  used.set(cold);
-  used.set(warm);
-  EXPECT_EQ(queue.peek(used), hot);
-  used.set(hot);
-  EXPECT_EQ(queue.peek(used), std::nullopt);
+  EXPECT_EQ(queue.peek(taken), cold);
+  taken.set_all(cold);
+  taken.set_all(warm);
+  EXPECT_EQ(queue.peek(taken), hot);
+  taken.set_all(hot);
+  EXPECT_EQ(queue.peek(taken), std::nullopt);
 }
 
 TEST_F(Demote, CutsAtLeafAlignment) {

@@ -266,9 +266,9 @@ TEST(PlanDemotion, CutsAnExchangeToWhatIsColdEnough) {
 }
 
 TEST(PlanDemotion, SaysWhenVictimsHadNowhereToGo) {
-  RegionView sparse = region(0, 64, 0, 0);
-  sparse.resident = 32 * kMiB;
-  const Plan p = plan({sparse, region(64, 2, 1, 3)}, {tier(0, 0), tier(1, 0)});
+  RegionView huge = region(0, 64, 0, 0);
+  huge.leaf_shift = 21;
+  const Plan p = plan({huge, region(64, 1, 1, 3)}, {tier(0, 0), tier(1, 0)});
   EXPECT_TRUE(p.promotions.empty());
   EXPECT_EQ(p.no_room, 1u);
 }

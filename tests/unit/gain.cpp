@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "policy/gain.hpp"
+
+#include <gtest/gtest.h>
+
+#include "policy/plan.hpp"
+#include "support/policy.hpp"
+
+using namespace hmk::policy;
+using namespace hmk::test;
+
+namespace {
+
+/// Table 8.1 of the paper, seen from one socket.
+std::vector<TierView> paper_tiers() {
+  std::vector<TierView> tiers = {tier(0, 0), tier(1, 0), tier(2, 0), tier(3, 0)};
+  const std::uint32_t latency[] = {90, 145, 275, 340}, gib[] = {95, 35, 35, 1};
+  for (std::size_t t = 0; t < 4; ++t) {
+    tiers[t].latency_ns = latency[t];
+    tiers[t].bandwidth_mib = gib[t] * 1024;
+  }
+  return tiers;
+}
+
+PolicyParams within(std::uint32_t horizon) {
+  PolicyParams params;
+  params.horizon = horizon;
+  return params;
+}
+
+TEST(Gain, SavesTheLatencyDifferenceOfEachExpectedAccess) {
+  const GainModel model(paper_tiers(), within(10));
+  // Half of the windows: 3 * ln 2 visits of 16 misses per page and interval, 10 intervals.
+  EXPECT_NEAR(model.saved_ns(q16(1.5), kPage, 3, 0), 3 * 0.693147 * 16 * 250 * 10, 1);
+  EXPECT_NEAR(model.saved_ns(q16(1.5), kPage, 0, 3), -3 * 0.693147 * 16 * 250 * 10, 1);
+  EXPECT_EQ(model.saved_ns(0, kMiB, 3, 0), 0);
+}
+
+TEST(Gain, TakesAPageSeenInEveryWindowAsVisitedAFewTimesInEach) {
+  const GainModel model(paper_tiers(), within(10));
+  const double always = model.saved_ns(q16(3), kPage, 3, 0);
+  EXPECT_NEAR(always, 3 * 3.465736 * 16 * 250 * 10, 1);  // ln 32
+  EXPECT_EQ(model.saved_ns(q16(16), kPage, 3, 0), always);
+}
+
+TEST(Gain, CopiesAtTheLesserBandwidthAndPaysForEachPage) {
+  const GainModel model(paper_tiers(), {});
+  EXPECT_NEAR(model.cost_ns(kMiB, 3, 0), 256 * GainModel::kNsPerPage + 1e9 / 1024, 1);
+  EXPECT_EQ(model.cost_ns(kMiB, 0, 3), model.cost_ns(kMiB, 3, 0));
+}
+
+TEST(Gain, WithoutALatencyOfEveryTierWarmerIsEnough) {
+  std::vector<TierView> tiers = paper_tiers();
+  EXPECT_TRUE(GainModel(tiers, {}).knows());
+  EXPECT_FALSE(GainModel({}, {}).knows());
+  tiers[2].latency_ns = 0;
+  const GainModel blind(tiers, {});
+  EXPECT_FALSE(blind.knows());
+  EXPECT_EQ(blind.cost_ns(kMiB, 3, 0), 0);
+  EXPECT_GT(blind.saved_ns(q16(1), kMiB, 3, 0), -blind.saved_ns(q16(0.9), kMiB, 0, 3));
+}
+
+TEST(PlanGain, LukewarmRegionsOfTheSlowerTiersStayWhereTheyAre) {
+  const std::vector<TierView> full = paper_tiers();
+  const std::vector<RegionView> lukewarm = {region(0, 2, 1, 0.4), region(2, 2, 2, 0.6)};
+  EXPECT_TRUE(make_plan(lukewarm, full, {}).promotions.empty());
+  EXPECT_EQ(make_plan(lukewarm, full, {}).no_gain, 2u);
+  EXPECT_EQ(make_plan(lukewarm, full, within(1000)).promotions.size(), 1u);
+}
+
+TEST(PlanGain, WhatIsHotReplacesWhatIsLukewarmWhateverItsTier) {
+  for (NodeId from = 1; from < 4; ++from) {
+    const Plan p =
+        make_plan(std::vector{region(0, 2, 0, 1), region(2, 2, from, 3)}, paper_tiers(), {});
+    ASSERT_EQ(p.promotions.size(), 1u) << from;
+    EXPECT_EQ(p.promotions[0].to, 0);
+  }
+}
+
+TEST(PlanGain, FreeRoomIsFilledFromTheTierWhereItPays) {
+  std::vector<TierView> tiers = paper_tiers();
+  tiers[0].free = 64 * kMiB;
+  const Plan p = make_plan(std::vector{region(0, 2, 1, 0.2), region(2, 2, 3, 0.2)}, tiers, {});
+  ASSERT_EQ(p.promotions.size(), 1u) << "55 ns are too little, 250 ns are enough";
+  EXPECT_EQ(p.promotions[0].from, 3);
+}
+
+TEST(PlanGain, RefillingTheReserveIsNotChargedToThePromotion) {
+  std::vector<TierView> tiers = paper_tiers();
+  tiers[0].reserve = 60 * kMiB;
+  tiers[3].free = 900 * kMiB;
+  const Plan p = make_plan(std::vector{region(0, 100, 0, 0), region(100, 2, 3, 1)}, tiers, {});
+  EXPECT_EQ(p.promoted, 2 * kMiB);
+  EXPECT_EQ(p.demoted, 62 * kMiB);
+}
+
+}  // namespace
