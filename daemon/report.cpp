@@ -114,7 +114,7 @@ json stats_of(Target& target, const App& app) {
            {"demoted_bytes", moved.demoted_bytes},
            {"refused_bytes", refused_of(moved)},
            {"pairs", pairs_of(moved)},
-           {"plans_skipped", target.plans_skipped()},
+           {"plans_replaced", target.plans_replaced()},
            {"backed_off_ranges", target.mover().back_off().size()},
            {"pages_clean", moved.pages_clean},
            {"pages_recopied", moved.pages_recopied},

@@ -102,7 +102,8 @@ std::vector<policy::RegionView> Target::region_views() const {
   views.reserve(snapshot_.records.size());
   for (const hmk_record& record : snapshot_.records) {
     policy::RegionView& view = views.emplace_back(to_view(record));
-    if (mover_.back_off().is_blocked(record.start, record.length, snapshot_.interval.seq))
+    if (mover_.is_moving(record.start, record.length) ||
+        mover_.back_off().is_blocked(record.start, record.length, snapshot_.interval.seq))
       view.movable = false;
   }
   return views;
@@ -111,8 +112,8 @@ std::vector<policy::RegionView> Target::region_views() const {
 std::vector<policy::TierView> Target::tier_views(const Config& config) const {
   std::vector<policy::TierView> views;
   for (const Tier& tier : tiers_)
-    views.push_back(
-        {tier.node, tier.total_bytes, tier.free_bytes, reserve_for(config, tier.total_bytes)});
+    views.push_back({tier.node, tier.total_bytes, tier.free_bytes,
+                     reserve_for(config, tier.total_bytes), tier.latency_ns, tier.bandwidth_mib});
   return views;
 }
 
@@ -136,6 +137,7 @@ policy::Plan Target::plan(const Surroundings& around) {
   params.buckets = config.buckets;
   params.promote_limit = config.promote_limit / std::max<std::size_t>(1, around.nr_targets);
   params.gain_margin = config.gain_margin;
+  params.horizon = config.horizon;
   return policy::make_plan(ranking_.histogram(), tiers, params);
 }
 
@@ -162,19 +164,11 @@ void Target::move(const policy::Plan& plan, const Surroundings& around) {
   if (mode(around.config) == Mode::track_only) return;
   mover_.set_flags(to_move_flags(around.config));
   if (mode(around.config) == Mode::dry_run) return check(mover_.rehearse(plan));
-  if (mover_.is_busy()) {
-    // The last plan still moves: a second one would be made of stale places.
-    ++plans_skipped_;
-    return check(mover_.retry());
-  }
-  Room room;
+  // What the last plan has not sent was made of places that are stale by now.
+  plans_replaced_ += mover_.is_busy();
   std::vector<int> nodes;
-  for (const policy::TierView& tier : tier_views(around.config)) {
-    room[tier.node] =
-        static_cast<std::int64_t>(tier.free) - static_cast<std::int64_t>(tier.reserve);
-    nodes.push_back(tier.node);
-  }
-  check(mover_.start(plan, std::move(room), std::move(nodes), snapshot_.interval.seq));
+  for (const Tier& tier : tiers_) nodes.push_back(tier.node);
+  check(mover_.start(plan, std::move(nodes), snapshot_.interval.seq));
 }
 
 void Target::check(const Result<void>& moved) {

@@ -69,7 +69,7 @@ class Target {
   const History& history() const { return history_; }
   std::uint64_t planned_promote_bytes() const { return planned_promote_bytes_; }
   std::uint64_t planned_demote_bytes() const { return planned_demote_bytes_; }
-  std::uint64_t plans_skipped() const { return plans_skipped_; }
+  std::uint64_t plans_replaced() const { return plans_replaced_; }
   Result<hmk_stats> stats() { return session_.device->stats(); }
   /// Bytes per node; read from the kernel at most once per interval.
   const std::map<int, std::uint64_t>& resident(const std::filesystem::path& root);
@@ -100,7 +100,7 @@ class Target {
   std::vector<policy::NodeId> ranked_nodes_;
 
   std::optional<LastInterval> last_;
-  std::uint64_t planned_promote_bytes_ = 0, planned_demote_bytes_ = 0, plans_skipped_ = 0;
+  std::uint64_t planned_promote_bytes_ = 0, planned_demote_bytes_ = 0, plans_replaced_ = 0;
   std::uint64_t promoted_before_ = 0, demoted_before_ = 0;
   unsigned empty_wakeups_ = 0;
   std::optional<std::map<int, std::uint64_t>> resident_;

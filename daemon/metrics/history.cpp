@@ -30,13 +30,32 @@ void History::decided(std::uint64_t seq, const policy::Plan& plan) {
   while (decisions_.size() > kDecisions) decisions_.pop_front();
 }
 
-void History::ended(const policy::Move& move, const hmk_range_result& result) {
+namespace {
+
+bool is_part_of(const policy::Move& piece, const policy::Move& whole) {
+  return piece.process == whole.process && piece.to == whole.to && piece.start >= whole.start &&
+         piece.start + piece.length <= whole.start + whole.length;
+}
+
+/// What `why` tells of a result.
+void add(hmk_range_result& sum, const hmk_range_result& piece) {
+  sum.pages_clean += piece.pages_clean;
+  sum.pages_recopied += piece.pages_recopied;
+  sum.pages_sync += piece.pages_sync;
+  for (std::size_t i = 0; i < std::size(sum.refused); ++i) sum.refused[i] += piece.refused[i];
+  if (sum.error == 0) sum.error = piece.error;
+}
+
+}  // namespace
+
+void History::ended(const policy::Move& piece, const hmk_range_result& result) {
   // The newest plan that holds it: the same range may have been planned before.
-  const auto found = std::ranges::find_if(decisions_.rbegin(), decisions_.rend(),
-                                          [&](const Decision& d) { return d.move == move; });
+  const auto found =
+      std::ranges::find_if(decisions_.rbegin(), decisions_.rend(),
+                           [&](const Decision& d) { return is_part_of(piece, d.move); });
   if (found == decisions_.rend()) return;
   found->has_ended = true;
-  found->result = result;
+  add(found->result, result);
 }
 
 std::vector<Sighting> History::sightings(std::uint64_t address) const {

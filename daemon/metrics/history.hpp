@@ -45,7 +45,8 @@ class History {
 
   void saw(const Snapshot& snapshot);
   void decided(std::uint64_t seq, const policy::Plan& plan);
-  void ended(const policy::Move& move, const hmk_range_result& result);
+  /// `piece`: all or part of a planned move; the parts of one are added up.
+  void ended(const policy::Move& piece, const hmk_range_result& result);
 
   std::vector<Sighting> sightings(std::uint64_t address) const;
   /// Those that touch [start, end), oldest first.

@@ -3,140 +3,159 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 
 namespace hmk {
 namespace {
 
-// Small enough that room made by a demotion is used soon, large enough that a
-// ticket costs nothing beside its copies.
+// So much of a tier is empty at most because its room is not used yet.
+constexpr std::uint64_t kPieceBytes = 4ull << 20;
+constexpr std::uint64_t kPieceAlign = 2ull << 20;  // no huge page is cut
+// A new plan waits for the ticket in flight, and a ticket costs nothing beside its copies.
 constexpr std::uint64_t kTicketBytes = 32ull << 20;
 constexpr std::size_t kTicketRanges = 4096;
 static_assert(kTicketRanges <= HMK_MAX_RANGES);
 
-std::vector<hmk_range> to_ranges(std::span<const policy::Move> moves) {
+std::vector<policy::Move> in_pieces(const policy::Move& move) {
+  std::vector<policy::Move> pieces;
+  const std::uint64_t end = move.start + move.length;
+  policy::Move piece = move;
+  for (std::uint64_t left = move.bytes; piece.start < end; piece.start += piece.length) {
+    const std::uint64_t stop = std::min(end, (piece.start + kPieceBytes) & ~(kPieceAlign - 1));
+    piece.length = stop - piece.start;
+    // Pages taken as evenly spread; the last piece has what is left.
+    const auto share = static_cast<std::uint64_t>(static_cast<unsigned __int128>(move.bytes) *
+                                                  piece.length / move.length) &
+                       ~(policy::kPage - 1);
+    piece.bytes = stop == end ? left : share;
+    left -= piece.bytes;
+    pieces.push_back(piece);
+  }
+  return pieces;
+}
+
+template <typename Steps>
+std::vector<hmk_range> to_ranges(const Steps& steps) {
   std::vector<hmk_range> ranges;
-  ranges.reserve(moves.size());
-  for (const policy::Move& move : moves)
-    ranges.push_back(
-        {.start = move.start, .length = move.length, .node = move.to, .flags = 0, .status = 0});
+  for (const auto& step : steps)
+    ranges.push_back({.start = step.move.start,
+                      .length = step.move.length,
+                      .node = step.move.to,
+                      .flags = 0,
+                      .status = 0});
   return ranges;
+}
+
+/// The demotions that make room for promotion number `index`, which lie side by side.
+std::span<const policy::Move> victims_of(const policy::Plan& plan, std::size_t index) {
+  const auto all = std::ranges::equal_range(plan.demotions, index, {}, &policy::Move::serves);
+  return {all.begin(), all.end()};
 }
 
 }  // namespace
 
-Result<void> Mover::start(const policy::Plan& plan, Room room, std::vector<int> tier_nodes,
+/// Victims lead what they make room for by a piece.
+void Mover::enqueue(const policy::Move& promotion, std::span<const policy::Move> victims) {
+  std::int64_t lead = 0;
+  std::vector<policy::Move> down;
+  for (const policy::Move& victim : victims)
+    std::ranges::copy(in_pieces(victim), std::back_inserter(down));
+  auto next = down.begin();
+  for (const policy::Move& up : in_pieces(promotion)) {
+    for (; next != down.end() && lead < static_cast<std::int64_t>(up.bytes); ++next) {
+      lead += static_cast<std::int64_t>(next->bytes);
+      waiting_.push_back({*next, false});
+    }
+    lead -= static_cast<std::int64_t>(up.bytes);
+    waiting_.push_back({up, true});
+  }
+  // What refills the reserve comes last.
+  for (; next != down.end(); ++next) waiting_.push_back({*next, false});
+}
+
+Result<void> Mover::start(const policy::Plan& plan, std::vector<int> tier_nodes,
                           std::uint64_t seq) {
-  promotions_.waiting.assign(plan.promotions.begin(), plan.promotions.end());
-  demotions_.waiting.assign(plan.demotions.begin(), plan.demotions.end());
-  room_ = std::move(room);
+  waiting_.clear();
+  for (std::size_t i = 0; i < plan.promotions.size(); ++i)
+    enqueue(plan.promotions[i], victims_of(plan, i));
   tier_nodes_ = std::move(tier_nodes);
   seq_ = seq;
-  lead_bytes_ = 0;
   back_off_.forget_old(seq);
-  return pump();
+  return send();
 }
 
 Result<void> Mover::rehearse(const policy::Plan& plan) {
+  std::vector<Step> steps;
   for (const auto* const moves : {&plan.demotions, &plan.promotions})
-    for (std::size_t at = 0; at < moves->size(); at += kTicketRanges) {
-      const auto ranges =
-          to_ranges(std::span(*moves).subspan(at, std::min(kTicketRanges, moves->size() - at)));
-      if (Result<void> taken = device_.move(0, ranges, flags_ | HMK_MOVE_DRY_RUN); !taken)
-        return taken;
-    }
+    for (const policy::Move& move : *moves) steps.push_back({move, false});
+  for (std::size_t at = 0; at < steps.size(); at += kTicketRanges) {
+    const auto ranges =
+        to_ranges(std::span(steps).subspan(at, std::min(kTicketRanges, steps.size() - at)));
+    if (Result<void> taken = device_.move(0, ranges, flags_ | HMK_MOVE_DRY_RUN); !taken)
+      return taken;
+  }
   return {};
 }
 
-void Mover::abandon() {
-  promotions_.waiting.clear();
-  demotions_.waiting.clear();
-}
-
-bool Mover::is_busy() const {
-  return promotions_.in_flight || demotions_.in_flight || !promotions_.waiting.empty() ||
-         !demotions_.waiting.empty();
-}
-
-Result<void> Mover::pump() {
-  // Demotions run ahead of the promotions they serve, but not far: what has left
-  // a tier and is not yet replaced is memory the tier does not use.
-  const bool may_demote =
-      lead_bytes_ < static_cast<std::int64_t>(kTicketBytes) || !promotions_.in_flight;
-  if (may_demote)
-    if (Result<void> sent = send(demotions_, false); !sent) return sent;
-  // When no demotion is left to wait for, what still does not fit is sent all
-  // the same: the module knows the free pages of this moment, we do not.
-  const bool more_room_comes = demotions_.in_flight || !demotions_.waiting.empty();
-  return send(promotions_, more_room_comes);
-}
-
-/// How many of the waiting moves go into the next ticket, in their order.
-std::size_t Mover::batch_size(const Lane& lane, bool needs_room) {
+Result<void> Mover::send() {
+  if (in_flight_ || waiting_.empty()) return {};
+  Ticket ticket{next_cookie_, {}, {}};
   std::uint64_t bytes = 0;
-  std::size_t count = 0;
-  for (const policy::Move& move : lane.waiting) {
-    if (count == kTicketRanges || (count > 0 && bytes + move.bytes > kTicketBytes)) break;
-    std::int64_t& room = room_[move.to];
-    const auto needed = static_cast<std::int64_t>(move.bytes);
-    if (needs_room && room < needed) break;
-    room -= needed;
-    bytes += move.bytes;
-    ++count;
+  for (const Step& step : waiting_) {
+    bytes += step.move.bytes;
+    if (ticket.steps.size() == kTicketRanges || (!ticket.steps.empty() && bytes > kTicketBytes))
+      break;
+    ticket.steps.push_back(step);
+    ticket.spans.emplace_back(step.move.start, step.move.start + step.move.length);
   }
-  return count;
-}
-
-Result<void> Mover::send(Lane& lane, bool needs_room) {
-  if (lane.in_flight || lane.waiting.empty()) return {};
-  const Room room_before = room_;
-  const std::size_t count = batch_size(lane, needs_room);
-  if (count == 0) return {};
-  const auto end = lane.waiting.begin() + static_cast<std::ptrdiff_t>(count);
-  Ticket ticket{next_cookie_, {lane.waiting.begin(), end}};
-  if (const Result<void> sent = device_.move(ticket.cookie, to_ranges(ticket.moves), flags_);
-      !sent) {
-    room_ = room_before;
+  if (Result<void> sent = device_.move(ticket.cookie, to_ranges(ticket.steps), flags_); !sent) {
     if (sent.error().err == EAGAIN) return {};  // queue full: retry() at the next event
     abandon();
     return sent;
   }
   ++next_cookie_;
-  for (const policy::Move& move : ticket.moves)
-    lead_bytes_ += (&lane == &demotions_ ? 1 : -1) * static_cast<std::int64_t>(move.bytes);
-  lane.waiting.erase(lane.waiting.begin(), end);
-  lane.in_flight = std::move(ticket);
+  waiting_.erase(waiting_.begin(),
+                 waiting_.begin() + static_cast<std::ptrdiff_t>(ticket.steps.size()));
+  std::ranges::sort(ticket.spans);
+  in_flight_ = std::move(ticket);
   return {};
 }
 
 Result<void> Mover::finish(std::uint64_t cookie) {
-  for (Lane* const lane : {&demotions_, &promotions_}) {
-    if (!lane->in_flight || lane->in_flight->cookie != cookie) continue;
-    const std::vector<policy::Move> moves = std::move(lane->in_flight->moves);
-    const auto results = device_.result(cookie, moves.size());
-    lane->in_flight.reset();
-    if (!results) {
-      abandon();
-      return results.error();
-    }
-    for (std::size_t i = 0; i < moves.size() && i < results->size(); ++i)
-      account(*lane, moves[i], (*results)[i]);
-    return pump();
+  if (!in_flight_ || in_flight_->cookie != cookie) return {};  // nobody's: nothing to account for
+  const std::vector<Step> steps = std::move(in_flight_->steps);
+  in_flight_.reset();
+  const auto results = device_.result(cookie, steps.size());
+  if (!results) {
+    abandon();
+    return results.error();
   }
-  return {};  // a ticket of nobody: nothing to account for
+  for (std::size_t i = 0; i < steps.size() && i < results->size(); ++i)
+    account(steps[i], (*results)[i]);
+  return send();
 }
 
-void Mover::account(const Lane& lane, const policy::Move& move, const hmk_range_result& result) {
+bool Mover::is_moving(std::uint64_t start, std::uint64_t length) const {
+  if (!in_flight_) return false;
+  const auto& spans = in_flight_->spans;  // apart: their ends rise as their starts do
+  const auto first =
+      std::ranges::upper_bound(spans, start, {}, [](auto& span) { return span.second; });
+  return first != spans.end() && first->first < start + length;
+}
+
+void Mover::account(const Step& step, const hmk_range_result& result) {
+  const policy::Move& move = step.move;
   on_end_(move, result);
   // Gathering brings the rest of a region to where most of it is: from anywhere.
   const bool gathers = move.from == move.to;
-  counters_.add(
-      {&lane == &promotions_, gathers ? -1 : tier_of(move.from), tier_of(move.to), move.length},
-      result);
-  const auto arrived = static_cast<std::int64_t>(moved_pages(result) * HMK_PAGE_SIZE);
-  if (!gathers) room_[move.from] += arrived;
-  room_[move.to] += static_cast<std::int64_t>(move.bytes) - arrived;  // what did not come
-  // A range that gave nothing, or mostly refused, would do so again at once.
-  if (result.error != 0 || moved_pages(result) == 0 || refused_pages(result) > moved_pages(result))
+  counters_.add({step.rises, gathers ? -1 : tier_of(move.from), tier_of(move.to), move.length},
+                result);
+  // A range that gave nothing, or mostly refused, would do so again at once. A tier
+  // without room is not the range's fault.
+  const auto moved = moved_pages(result);
+  const auto refused = refused_pages(result) - result.refused[HMK_REFUSED_NO_ROOM];
+  const bool no_room = result.refused[HMK_REFUSED_NO_ROOM] != 0;
+  if (result.error != 0 || refused > moved || (moved == 0 && !no_room))
     back_off_.failed(move.start, move.length, seq_);
   else
     back_off_.succeeded(move.start);

@@ -45,43 +45,69 @@ class MoverTest : public ::testing::Test {
 
 using Starts = std::vector<std::uint64_t>;
 
-TEST_F(MoverTest, PromotionsThatHaveRoomRunBesideTheDemotions) {
+TEST_F(MoverTest, APieceThatMakesRoomIsFollowedByThePieceThatUsesIt) {
   policy::Plan plan;
-  plan.promotions = {move_of(0, kMiB, 3, 0), move_of(2 * kMiB, kMiB, 2, 0)};
-  plan.demotions = {move_of(8 * kMiB, kMiB, 0, 1)};
-  ASSERT_TRUE(mover_.start(plan, {{0, kMiB}}, {0, 1, 2, 3}, 1));
-  ASSERT_EQ(kernel_.tickets.size(), 2u);
-  EXPECT_EQ(starts(0), Starts{8 * kMiB});
-  EXPECT_EQ(starts(1), Starts{0}) << "the second has no room yet";
+  plan.promotions = {move_of(0, 10 * kMiB, 3, 0), move_of(64 * kMiB, kMiB, 2, 0)};
+  plan.demotions = {move_of(32 * kMiB, 8 * kMiB, 0, 1), move_of(48 * kMiB, kMiB, 0, 1)};
+  plan.demotions[0].serves = 0;
+  plan.demotions[1].serves = 1;
+  ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(starts(0), (Starts{32 * kMiB, 0, 36 * kMiB, 4 * kMiB, 8 * kMiB, 48 * kMiB, 64 * kMiB}));
   EXPECT_EQ(kernel_.tickets[0].ranges[0].node, 1);
-
-  finish(all_clean);  // the demotion: room for the second, but its lane is taken
-  ASSERT_EQ(kernel_.tickets.size(), 1u);
-  finish(all_clean);
-  ASSERT_EQ(kernel_.tickets.size(), 1u);
-  EXPECT_EQ(starts(0), Starts{2 * kMiB});
+  EXPECT_EQ(kernel_.tickets[0].ranges[1].node, 0);
   finish(all_clean);
   EXPECT_FALSE(mover_.is_busy());
-  EXPECT_EQ(mover_.counters().promoted_bytes, 2 * kMiB);
-  EXPECT_EQ(mover_.counters().demoted_bytes, kMiB);
+  EXPECT_EQ(mover_.counters().promoted_bytes, 11 * kMiB);
+  EXPECT_EQ(mover_.counters().demoted_bytes, 9 * kMiB);
 }
 
-TEST_F(MoverTest, PromotionsWithoutRoomAreTriedWhenNoDemotionIsLeft) {
+TEST_F(MoverTest, PiecesEndAtHugePagesAndAddUp) {
+  policy::Plan plan;
+  plan.promotions = {move_of(3 * kMiB, 9 * kMiB + 4096, 3, 0)};
+  plan.promotions[0].bytes = 5 * kMiB + 4096;
+  ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
+  std::uint64_t at = 3 * kMiB;
+  for (const hmk_range& range : kernel_.tickets.at(0).ranges) {
+    EXPECT_EQ(range.start, at);
+    EXPECT_TRUE(at == 3 * kMiB || at % (2 * kMiB) == 0);
+    EXPECT_LE(range.length, 4 * kMiB);
+    at += range.length;
+  }
+  EXPECT_EQ(at, 12 * kMiB + 4096);
+}
+
+TEST_F(MoverTest, ANewPlanTakesThePlaceOfWhatWasNotSent) {
+  policy::Plan plan;
+  plan.promotions = {move_of(0, 64 * kMiB, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
+  EXPECT_TRUE(mover_.is_moving(28 * kMiB, kMiB));
+  EXPECT_FALSE(mover_.is_moving(32 * kMiB, kMiB));
+  plan.promotions = {move_of(100 * kMiB, kMiB, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, {0, 3}, 2));
+  EXPECT_EQ(kernel_.tickets.size(), 1u) << "what is in flight ends first";
+  finish(all_clean);
+  EXPECT_EQ(starts(0), Starts{100 * kMiB});
+  EXPECT_FALSE(mover_.is_moving(28 * kMiB, kMiB));
+}
+
+TEST_F(MoverTest, ATierWithoutRoomIsNotTheFaultOfTheRange) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0)};
-  plan.demotions = {move_of(8 * kMiB, kMiB, 0, 1)};
-  ASSERT_TRUE(mover_.start(plan, {}, {0, 1, 2, 3}, 1));
-  ASSERT_EQ(kernel_.tickets.size(), 1u);
-  finish(all_pinned);
-  ASSERT_EQ(kernel_.tickets.size(), 1u) << "the module knows the free pages better";
-  EXPECT_EQ(starts(0), Starts{0});
+  ASSERT_TRUE(mover_.start(plan, {0, 3}, 7));
+  finish([](const hmk_range&) {
+    hmk_range_result result{};
+    result.refused[HMK_REFUSED_NO_ROOM] = 256;
+    return result;
+  });
+  EXPECT_FALSE(mover_.back_off().is_blocked(0, kMiB, 8));
 }
 
 TEST_F(MoverTest, CountsPerPairOfTiersAndReason) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0), move_of(2 * kMiB, kMiB, 3, 0),
                      move_of(4 * kMiB, kMiB, 0, 0)};
-  ASSERT_TRUE(mover_.start(plan, {{0, 64 * kMiB}}, {0, 1, 2, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));
   finish([](const hmk_range& range) {
     hmk_range_result result{};
     result.pages_clean = 100;
@@ -107,7 +133,7 @@ TEST_F(MoverTest, CountsPerPairOfTiersAndReason) {
 TEST_F(MoverTest, RangesThatRefuseAreBackedOff) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0), move_of(2 * kMiB, kMiB, 3, 0)};
-  ASSERT_TRUE(mover_.start(plan, {{0, 64 * kMiB}}, {0, 3}, 7));
+  ASSERT_TRUE(mover_.start(plan, {0, 3}, 7));
   finish([](const hmk_range& range) {
     return range.start == 0 ? all_pinned(range) : all_clean(range);
   });
@@ -120,7 +146,7 @@ TEST_F(MoverTest, AFullQueueIsTriedAgain) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0)};
   kernel_.refuse_move = EAGAIN;
-  ASSERT_TRUE(mover_.start(plan, {{0, kMiB}}, {0, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
   EXPECT_TRUE(mover_.is_busy());
   EXPECT_TRUE(kernel_.tickets.empty());
   kernel_.refuse_move = 0;
@@ -132,7 +158,7 @@ TEST_F(MoverTest, ARefusedTicketDropsThePlan) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0)};
   kernel_.refuse_move = EPERM;
-  EXPECT_FALSE(mover_.start(plan, {{0, kMiB}}, {0, 3}, 1));
+  EXPECT_FALSE(mover_.start(plan, {0, 3}, 1));
   EXPECT_FALSE(mover_.is_busy());
 }
 
@@ -140,7 +166,7 @@ TEST_F(MoverTest, LargePlansAreSentInPieces) {
   policy::Plan plan;
   for (std::uint64_t i = 0; i < 100; ++i)
     plan.promotions.push_back(move_of(i * 2 * kMiB, 2 * kMiB, 3, 0));
-  ASSERT_TRUE(mover_.start(plan, {{0, 1024 * static_cast<std::int64_t>(kMiB)}}, {0, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
   std::size_t moved = 0, tickets = 0;
   while (!kernel_.tickets.empty()) {
     ASSERT_EQ(kernel_.tickets.size(), 1u);
@@ -157,7 +183,7 @@ TEST_F(MoverTest, AbandoningSendsNothingMore) {
   policy::Plan plan;
   for (std::uint64_t i = 0; i < 100; ++i)
     plan.promotions.push_back(move_of(i * 2 * kMiB, 2 * kMiB, 3, 0));
-  ASSERT_TRUE(mover_.start(plan, {}, {0, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
   mover_.abandon();
   finish(all_clean);
   EXPECT_TRUE(kernel_.tickets.empty());

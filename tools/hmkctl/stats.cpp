@@ -38,7 +38,7 @@ Run make_stats(CLI::App& /*verb*/) {
                                               {"planned_demote_bytes", "planned down", Unit::bytes},
                                               {"promoted_bytes", "promoted", Unit::bytes},
                                               {"demoted_bytes", "demoted", Unit::bytes},
-                                              {"plans_skipped", "plans skipped, still moving"},
+                                              {"plans_replaced", "plans replaced"},
                                               {"backed_off_ranges", "ranges backed off"},
                                               {"pages_clean", "pages pre-copied, clean"},
                                               {"pages_recopied", "pages copied again"},
