@@ -101,20 +101,25 @@ RoomMade make_room(const Histogram& histogram, const RoomWanted& wanted, Room& r
       taken.set_all(*id);
       continue;
     }
+    // What the promotion leaves behind in its own tier is room there.
+    const Bytes left_behind = wanted.leaving_source - made.exchanged;
+    const auto takes = [&](std::uint32_t to) {
+      const Bytes more = to == wanted.source_tier ? left_behind : 0;
+      return room[to] + as_signed(more) >= as_signed(way.arrives);
+    };
     way.to_tier = tier + 1;
-    while (way.to_tier < histogram.tiers() && room[way.to_tier] < as_signed(way.arrives))
-      ++way.to_tier;
+    while (way.to_tier < histogram.tiers() && !takes(way.to_tier)) ++way.to_tier;
     bool found = way.to_tier < histogram.tiers();
+    way.exchange = found && room[way.to_tier] < as_signed(way.arrives);
     if (!found) {
       // Everything below is full: swap with the source, which then gets no more than leaves it.
       // Only the promotion gets its room that way, not the reserve.
       const Bytes have = had + made.bytes;
       const Bytes lacks = wanted.bytes > have ? wanted.bytes - have : 0;
-      const Bytes may = wanted.leaving_source - made.exchanged;
-      way = way_for(*id, region, taken.bytes(*id), std::min(lacks, may));
+      way = way_for(*id, region, taken.bytes(*id), std::min(lacks, left_behind));
       way.to_tier = wanted.source_tier;
       way.exchange = true;
-      found = lacks > 0 && way.arrives <= may;
+      found = lacks > 0 && way.arrives <= left_behind;
     }
     if (!found || way.leaves == 0) {
       made.nowhere = true;

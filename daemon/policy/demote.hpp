@@ -83,8 +83,9 @@ struct RoomMade {
 };
 
 /// Finds victims until `wanted.bytes` fit and the reserve is whole again, or
-/// until no victim is cold enough. Victims go to the next lower tier with room;
-/// when there is none, to the source tier, and then never more than leaves it.
+/// until no victim is cold enough. Victims go to the next lower tier with room, and
+/// what leaves the source tier is room there: an exchange. When there is none, pieces
+/// are exchanged, never more than leaves the source tier.
 /// Changes `room`, `queue` and `taken` as if all of it happened.
 RoomMade make_room(const Histogram& histogram, const RoomWanted& wanted, Room& room,
                    VictimQueue& queue, Taken& taken);

@@ -8,7 +8,7 @@
 namespace hmk::policy {
 namespace {
 
-constexpr double kMostSeen = 31.0 / 32;  // of the windows of an interval
+constexpr double kMostSeen = 1023.0 / 1024;  // of the windows of an interval
 constexpr double kMiB = 1 << 20;
 
 double pages(Bytes bytes) {

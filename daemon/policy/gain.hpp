@@ -10,7 +10,7 @@
 // was seen accessed at all. Two assumptions make accesses out of it:
 //  - visits to a page are independent of each other, so that a share p of
 //    windows with a visit stands for -ln(1 - p) visits per window. Where every
-//    window had one, p ends at 31/32: the truth may be far more, never less.
+//    window had one, p ends at 1023/1024, 7 visits each: the truth may be far more.
 //  - a visit misses the caches kMissesPerVisit times: a quarter of the lines of
 //    a page. Each page of a huge leaf counts as visited, an upper estimate.
 #pragma once

@@ -62,6 +62,24 @@ TEST_F(Demote, SwapsWithTheSourceWhenEveryLowerTierIsFull) {
   EXPECT_EQ(made.exchanged, 2 * kMiB);
 }
 
+TEST_F(Demote, SwapsWithTheSourceRatherThanFallFurther) {
+  add(region(0, 2, 0, 0));
+  Room room = {0, 0, 0, 10 * kM};
+  taken_.emplace(h_);
+  queue_.emplace(h_, 0);
+  const RoomMade made = make_room(h_,
+                                  {.tier = 0,
+                                   .bytes = 2 * kMiB,
+                                   .source_tier = 1,
+                                   .leaving_source = 2 * kMiB,
+                                   .victim_below_q16 = q16(2)},
+                                  room, *queue_, *taken_);
+  ASSERT_EQ(made.victims.size(), 1u);
+  EXPECT_EQ(made.victims[0].to_tier, 1u);
+  EXPECT_TRUE(made.victims[0].exchange);
+  EXPECT_EQ(made.exchanged, 2 * kMiB);
+}
+
 TEST_F(Demote, NeverSwapsMoreThanLeavesTheSource) {
   for (std::uint64_t i = 0; i < 4; ++i) add(region(2 * i, 2, 0, 0));
   Room room = {-100 * kM, 0, 0, 0};

@@ -39,7 +39,7 @@ TEST(Gain, SavesTheLatencyDifferenceOfEachExpectedAccess) {
 TEST(Gain, TakesAPageSeenInEveryWindowAsVisitedAFewTimesInEach) {
   const GainModel model(paper_tiers(), within(10));
   const double always = model.saved_ns(q16(3), kPage, 3, 0);
-  EXPECT_NEAR(always, 3 * 3.465736 * 16 * 250 * 10, 1);  // ln 32
+  EXPECT_NEAR(always, 3 * 6.931472 * 16 * 250 * 10, 1);  // ln 1024
   EXPECT_EQ(model.saved_ns(q16(16), kPage, 3, 0), always);
 }
 
