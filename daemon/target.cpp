@@ -25,6 +25,7 @@ policy::RegionView to_view(const hmk_record& record) {
   view.whi_q16 = record.whi_q16;
   view.generation = record.generation;
   view.node = record.node;
+  view.samples = record.samples;
   view.leaf_shift = record.leaf_shift;
   view.movable = (record.flags & HMK_RECORD_IN_FLIGHT) == 0;
   view.demote_only = (record.flags & HMK_RECORD_DEMOTE_ONLY) != 0;
@@ -138,6 +139,7 @@ policy::Plan Target::plan(const Surroundings& around) {
   params.promote_limit = config.promote_limit / std::max<std::size_t>(1, around.nr_targets);
   params.gain_margin = config.gain_margin;
   params.horizon = config.horizon;
+  params.alpha = static_cast<double>(config.alpha_q16) / policy::kOneQ16;
   return policy::make_plan(ranking_.histogram(), tiers, params);
 }
 

@@ -13,6 +13,8 @@
 #include "session.h"
 #include "trace.h"
 
+#define FIRST_SAMPLES	2u	/* of each region in the first interval, at most */
+
 /**
  * hmk_regions_reserve() - make room in an array, keeping what it holds.
  * @a:    grows by a quarter more than asked.
@@ -94,6 +96,9 @@ int hmk_plan_samples(struct hmk_profile *p)
 	u64 total;
 
 	p->num_ps = num_samples(p);
+	/* What a sample costs here is not known yet: better all regions than half. */
+	if (!p->seq && !p->params.scan_cost_ns)
+		p->num_ps = min(p->num_ps, FIRST_SAMPLES * max(p->now.nr, 1u));
 	if (p->changed)
 		assign(p, 0);
 	total = hmk_quota_take_turns(p->now.at, p->now.nr, p->num_ps, &p->quota);

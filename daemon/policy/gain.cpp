@@ -25,9 +25,28 @@ double bytes_per_ns(const TierView& tier) {
 GainModel::GainModel(std::span<const TierView> tiers, const PolicyParams& params)
     : tiers_(tiers.begin(), tiers.end()),
       num_scans_(std::max(params.num_scans, 1u)),
+      intervals_(2 / params.alpha - 1),
       horizon_(params.horizon),
       knows_(!tiers.empty() &&
              std::ranges::all_of(tiers, [](const TierView& tier) { return tier.latency_ns > 0; })) {
+}
+
+/// With one look of each kind added, so that it is not 0 where every look said the same.
+HotnessQ16 GainModel::bound_q16(HotnessQ16 whi_q16, std::uint32_t samples,
+                                double deviations) const {
+  const double looks = std::max(samples, 1u) * num_scans_ * intervals_;
+  const double seen = static_cast<double>(whi_q16) / kOneQ16 / num_scans_;
+  const double likely = (seen * looks + 1) / (looks + 2);
+  const double bound = seen + deviations * std::sqrt(likely * (1 - likely) / looks);
+  return static_cast<HotnessQ16>(std::clamp(bound, 0.0, 1.0) * num_scans_ * kOneQ16);
+}
+
+HotnessQ16 GainModel::at_least_q16(HotnessQ16 whi_q16, std::uint32_t samples) const {
+  return knows_ ? bound_q16(whi_q16, samples, -kDeviations) : whi_q16;
+}
+
+HotnessQ16 GainModel::at_most_q16(HotnessQ16 whi_q16, std::uint32_t samples) const {
+  return knows_ ? bound_q16(whi_q16, samples, kDeviations) : whi_q16;
 }
 
 double GainModel::saved_ns(HotnessQ16 whi_q16, Bytes bytes, std::uint32_t from,

@@ -57,6 +57,7 @@ void Histogram::assign(Entry& entry, const RegionView& region) const {
   entry.generation = region.generation;
   entry.leaf_shift = std::clamp<std::uint8_t>(region.leaf_shift, 12, 47) & 0x3f;
   entry.demote_only = region.demote_only;
+  entry.samples = std::min<std::uint16_t>(region.samples, 63) & 0x3f;
 }
 
 void Histogram::link(Id id) {
@@ -97,7 +98,7 @@ Histogram::Id Histogram::insert(ProcessId process, const RegionView& region) {
   assign(entry, region);
   entry.process = process;
   entry.in_use = 1;
-  entry.bucket = static_cast<std::uint16_t>(bucket_of(region.whi_q16));
+  entry.bucket = bucket_of(region.whi_q16) & 0x3ff;
   entry.column = column_for(region);
   link(id);
   ++size_;
@@ -106,13 +107,13 @@ Histogram::Id Histogram::insert(ProcessId process, const RegionView& region) {
 
 void Histogram::update(Id id, const RegionView& now) {
   Entry& entry = entries_[id];
-  const auto bucket = static_cast<std::uint16_t>(bucket_of(now.whi_q16));
+  const std::uint32_t bucket = bucket_of(now.whi_q16);
   const std::uint8_t column = column_for(now);
   const bool moves = bucket != entry.bucket || column != entry.column;
   if (moves) unlink(id);
   assign(entry, now);
   if (!moves) return;
-  entry.bucket = bucket;
+  entry.bucket = bucket & 0x3ff;
   entry.column = column;
   link(id);
 }

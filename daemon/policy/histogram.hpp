@@ -38,8 +38,9 @@ class Histogram {
     std::uint32_t generation;
     ProcessId process;
     Id prev, next;  // in its list; `next` also chains free entries
-    std::uint16_t bucket;
-    std::uint8_t column;  // kUnlisted: known, but takes no part
+    std::uint16_t bucket : 10;
+    std::uint16_t samples : 6;  // of the last interval, 63 for more
+    std::uint8_t column;        // kUnlisted: known, but takes no part
     std::uint8_t leaf_shift : 6;
     std::uint8_t demote_only : 1;
     std::uint8_t in_use : 1;

@@ -187,14 +187,17 @@ class Planner {
   /// What is gathered comes from the next tier, or from further away.
   double gain_ns(const Entry& region, Bytes bytes, std::uint32_t from, std::uint32_t to) const {
     if (from == to) from = std::min(to + 1, histogram_.tiers() - 1);
-    return model_.saved_ns(region.whi_q16, bytes, from, to) - model_.cost_ns(bytes, from, to);
+    const HotnessQ16 surely = model_.at_least_q16(region.whi_q16, region.samples);
+    return model_.saved_ns(surely, bytes, from, to) - model_.cost_ns(bytes, from, to);
   }
 
   /// What the victims lose and cost. Refilling the reserve is not charged to the promotion.
   double loss_ns(const RoomMade& made, std::uint32_t tier, Bytes promoted) const {
     double loss = 0;
     for (const RoomMade::Victim& victim : made.victims) {
-      loss -= model_.saved_ns(histogram_[victim.id].whi_q16, victim.leaves, tier, victim.to_tier);
+      const Entry& region = histogram_[victim.id];
+      const HotnessQ16 perhaps = model_.at_most_q16(region.whi_q16, region.samples);
+      loss -= model_.saved_ns(perhaps, victim.leaves, tier, victim.to_tier);
       loss += model_.cost_ns(victim.arrives, tier, victim.to_tier);
     }
     return made.bytes > promoted

@@ -32,6 +32,7 @@ struct RegionView {
   HotnessQ16 whi_q16 = 0;        // smoothed hotness (WHI): what decides
   std::uint32_t generation = 0;  // with `start`, the identity of a region
   NodeId node = kNoNode;         // holds most of it
+  std::uint16_t samples = 1;     // that hotness was measured with in the last interval
   std::uint8_t leaf_shift = 12;  // largest page-table leaf seen: cuts respect it
   bool movable = true;           // false: in flight, or backing off; takes no part
   bool demote_only = false;      // pinned, shared or refused lately: never promoted
@@ -54,6 +55,7 @@ struct PolicyParams {
   std::uint32_t buckets = 64;           // of the histogram; 1 .. 1024
   Bytes promote_limit = 200ull << 20;   // N: promoted bytes per interval, all tiers
   std::uint32_t gain_margin = 1;        // buckets a promoted region is above its victim
+  double alpha = 0.5;                   // weight of the last interval in WHI, above 0 .. 1
   std::uint32_t horizon = 20;           // intervals within which a move has to pay
   HotnessQ16 promote_at_least_q16 = 1;  // smaller WHI is never promoted; 0 acts as 1
 };

@@ -28,6 +28,13 @@ PolicyParams within(std::uint32_t horizon) {
   return params;
 }
 
+/// A region whose hotness is no matter of chance.
+RegionView known(std::uint64_t mib, Bytes length_mib, NodeId node, double whi) {
+  RegionView r = region(mib, length_mib, node, whi);
+  r.samples = 63;
+  return r;
+}
+
 TEST(Gain, SavesTheLatencyDifferenceOfEachExpectedAccess) {
   const GainModel model(paper_tiers(), within(10));
   // Half of the windows: 3 * ln 2 visits of 16 misses per page and interval, 10 intervals.
@@ -60,9 +67,30 @@ TEST(Gain, WithoutALatencyOfEveryTierWarmerIsEnough) {
   EXPECT_GT(blind.saved_ns(q16(1), kMiB, 3, 0), -blind.saved_ns(q16(0.9), kMiB, 0, 3));
 }
 
+TEST(Gain, KnowsWhatChanceCanMake) {
+  const GainModel model(paper_tiers(), {});
+  // One sample, all 9 looks of three intervals: 10 of 11, 1.5 * sqrt(10 / 121 / 9) below.
+  EXPECT_NEAR(model.at_least_q16(q16(3), 1), q16(3 * (1 - 1.5 * 0.095825)), 2);
+  EXPECT_EQ(model.at_most_q16(q16(3), 1), q16(3));
+  EXPECT_NEAR(model.at_most_q16(0, 1), q16(3 * 1.5 * 0.095825), 2);
+  EXPECT_EQ(model.at_least_q16(0, 1), 0u);
+  for (std::uint32_t samples = 1; samples < 16; ++samples) {
+    EXPECT_GT(model.at_least_q16(q16(1.5), samples + 1), model.at_least_q16(q16(1.5), samples));
+    EXPECT_LT(model.at_most_q16(q16(1.5), samples + 1), model.at_most_q16(q16(1.5), samples));
+  }
+}
+
+TEST(PlanGain, WhatDiffersByChanceStaysWhereItIs) {
+  RegionView cool = region(0, 2, 0, 1.24), warm = region(2, 2, 2, 2);
+  cool.samples = warm.samples = 4;
+  EXPECT_TRUE(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.empty());
+  cool.samples = warm.samples = 40;
+  EXPECT_EQ(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.size(), 1u);
+}
+
 TEST(PlanGain, LukewarmRegionsOfTheSlowerTiersStayWhereTheyAre) {
   const std::vector<TierView> full = paper_tiers();
-  const std::vector<RegionView> lukewarm = {region(0, 2, 1, 0.4), region(2, 2, 2, 0.6)};
+  const std::vector<RegionView> lukewarm = {known(0, 2, 1, 0.4), known(2, 2, 2, 0.6)};
   EXPECT_TRUE(make_plan(lukewarm, full, {}).promotions.empty());
   EXPECT_EQ(make_plan(lukewarm, full, {}).no_gain, 2u);
   EXPECT_EQ(make_plan(lukewarm, full, within(1000)).promotions.size(), 1u);
@@ -71,7 +99,7 @@ TEST(PlanGain, LukewarmRegionsOfTheSlowerTiersStayWhereTheyAre) {
 TEST(PlanGain, WhatIsHotReplacesWhatIsLukewarmWhateverItsTier) {
   for (NodeId from = 1; from < 4; ++from) {
     const Plan p =
-        make_plan(std::vector{region(0, 2, 0, 1), region(2, 2, from, 3)}, paper_tiers(), {});
+        make_plan(std::vector{known(0, 2, 0, 1), known(2, 2, from, 3)}, paper_tiers(), {});
     ASSERT_EQ(p.promotions.size(), 1u) << from;
     EXPECT_EQ(p.promotions[0].to, 0);
   }
@@ -80,7 +108,7 @@ TEST(PlanGain, WhatIsHotReplacesWhatIsLukewarmWhateverItsTier) {
 TEST(PlanGain, FreeRoomIsFilledFromTheTierWhereItPays) {
   std::vector<TierView> tiers = paper_tiers();
   tiers[0].free = 64 * kMiB;
-  const Plan p = make_plan(std::vector{region(0, 2, 1, 0.2), region(2, 2, 3, 0.2)}, tiers, {});
+  const Plan p = make_plan(std::vector{known(0, 2, 1, 0.3), known(2, 2, 3, 0.3)}, tiers, {});
   ASSERT_EQ(p.promotions.size(), 1u) << "55 ns are too little, 250 ns are enough";
   EXPECT_EQ(p.promotions[0].from, 3);
 }
@@ -89,7 +117,7 @@ TEST(PlanGain, RefillingTheReserveIsNotChargedToThePromotion) {
   std::vector<TierView> tiers = paper_tiers();
   tiers[0].reserve = 60 * kMiB;
   tiers[3].free = 900 * kMiB;
-  const Plan p = make_plan(std::vector{region(0, 100, 0, 0), region(100, 2, 3, 1)}, tiers, {});
+  const Plan p = make_plan(std::vector{known(0, 100, 0, 0), known(100, 2, 3, 1)}, tiers, {});
   EXPECT_EQ(p.promoted, 2 * kMiB);
   EXPECT_EQ(p.demoted, 62 * kMiB);
 }
