@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Finished cells, one file each, complete or absent: what is there need not be run again."""
+import gzip
 import json
 import os
 from pathlib import Path
@@ -16,7 +17,7 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def _file(self, cell: Cell) -> Path:
-        return self.folder / f"{cell.key}.json"
+        return self.folder / f"{cell.key}.json.gz"
 
     def logs(self, cell: Cell) -> Path:
         return self.folder / "logs" / cell.key
@@ -25,9 +26,9 @@ class Store:
         return self._file(cell).exists()
 
     def read(self, cell: Cell) -> Dict[str, Any]:
-        return json.loads(self._file(cell).read_text(encoding="utf-8"))
+        return json.loads(gzip.decompress(self._file(cell).read_bytes()))
 
     def write(self, cell: Cell, run: Dict[str, Any]) -> None:
         partial = self._file(cell).with_suffix(".part")
-        partial.write_text(json.dumps(run), encoding="utf-8")
+        partial.write_bytes(gzip.compress(json.dumps(run).encode(), mtime=0))
         os.replace(partial, self._file(cell))
