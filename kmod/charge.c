@@ -15,24 +15,40 @@
 
 static atomic64_t hmk_weights;	/* of all sessions whose clock runs */
 
-/**
- * hmk_charge_woken() - the thread runs again after it may have slept.
- * @p: its profile.
- */
-void hmk_charge_woken(struct hmk_profile *p)
+static unsigned long switches(void)
 {
-	p->looked_ns = ktime_get_ns();
+	return current->nvcsw + current->nivcsw;
+}
+
+/**
+ * hmk_charge_start() - a new thread: what the one before it has used is not its.
+ * @p: the profile.
+ */
+void hmk_charge_start(struct hmk_profile *p)
+{
+	p->charged_ns = READ_ONCE(current->se.sum_exec_runtime);
+	p->owed_ns = 0;
+	p->summed_ns = p->charged_ns;
+	p->summed_at = ktime_get_ns();
+	p->looked_ns = p->summed_at;
+	p->switches = switches();
 }
 
 /*
  * CPU time of this thread. The scheduler brings its sum up to date at ticks and
- * switches; what came after is at most the time since our last look before that.
+ * switches. What came after a tick is at most the time since our last look before
+ * it. After a switch that look lies before a wait of any length, and what came
+ * since is left out until the next tick: less than the work between two looks.
  */
 u64 hmk_charge_used(struct hmk_profile *p)
 {
 	u64 sum = READ_ONCE(current->se.sum_exec_runtime), now = ktime_get_ns();
 
-	if (sum != p->summed_ns) {
+	if (switches() != p->switches) {
+		p->switches = switches();
+		p->summed_ns = sum;
+		p->summed_at = now;
+	} else if (sum != p->summed_ns) {
 		p->summed_ns = sum;
 		p->summed_at = p->looked_ns;
 	}

@@ -184,7 +184,6 @@ static bool one_interval(struct hmk_session *s)
 	p->start_ns = ktime_get_ns();
 	p->passes_ns = 0;
 	p->visits = 0;
-	hmk_charge_woken(p);
 	hmk_charge_begin(p);
 	p->flags = 0;
 	tail = div_u64(p->params.interval_ns, TAIL_PARTS);
@@ -223,8 +222,7 @@ int hmk_interval_thread(void *session)
 
 	p->rng = s->params.seed ? s->params.seed : get_random_u64();
 	p->scan_cost_ns = s->params.scan_cost_ns ? s->params.scan_cost_ns : FIRST_SCAN_COST_NS;
-	hmk_charge_end(p);	/* CPU time of this thread, not of the one before it */
-	p->owed_ns = 0;
+	hmk_charge_start(p);
 	while (one_interval(s))
 		;
 	hmk_charge_stop(p);

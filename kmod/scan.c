@@ -36,14 +36,13 @@ static bool vma_covers(struct mm_struct *mm, struct vm_area_struct **vma, u64 ad
 }
 
 /* Let somebody who waits for the mmap lock have it; VMAs may change then. */
-static void breathe(struct mm_struct *mm, struct hmk_profile *p, struct vm_area_struct **vma)
+static void breathe(struct mm_struct *mm, struct vm_area_struct **vma)
 {
 	if (!need_resched() && !mmap_lock_is_contended(mm))
 		return;
 	mmap_read_unlock(mm);
 	cond_resched();
 	mmap_read_lock(mm);
-	hmk_charge_woken(p);
 	*vma = NULL;
 }
 
@@ -119,7 +118,6 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 
 	p->nr_samples = 0;
 	mmap_read_lock(mm);
-	hmk_charge_woken(p);
 	for (i = 0; i < p->now.nr; i++) {
 		struct hmk_sample *first = &p->samples[p->nr_samples], *next = first;
 		struct hmk_region *r = &p->now.at[i];
@@ -132,7 +130,7 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 		}
 		r->quota = next - first;
 		p->nr_samples += r->quota;
-		breathe(mm, p, &vma);
+		breathe(mm, &vma);
 		if (!(i % LOOK_EVERY) && !hmk_charge_affords(p, p->nr_samples, visits))
 			break;
 	}
@@ -174,12 +172,11 @@ u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pas
 	u32 i, seen = 0;
 
 	mmap_read_lock(mm);
-	hmk_charge_woken(p);
 	for (i = 0; i < p->nr_samples; i++) {
 		struct hmk_sample *sample = &p->samples[i];
 
 		if (!(i % LOOK_EVERY)) {
-			breathe(mm, p, &vma);
+			breathe(mm, &vma);
 			if (!hmk_charge_affords(p, i, later))
 				break;
 		}

@@ -54,6 +54,7 @@ struct hmk_profile {
 	u64 stop_ns;		/* CPU time at which sampling ends */
 	u64 owed_ns;		/* used beyond the last budget */
 	u64 summed_ns, summed_at, looked_ns;	/* hmk_charge_used() */
+	unsigned long switches;			/* when it looked last */
 	struct hmk_touched touched[HMK_TOUCHED_MAX];	/* since the last interval */
 };
 
@@ -130,10 +131,10 @@ void hmk_census(struct hmk_session *s, struct mm_struct *mm);
 u64 hmk_random(struct hmk_profile *p);
 
 /* charge.c: all by the interval thread */
+void hmk_charge_start(struct hmk_profile *p);
 void hmk_charge_begin(struct hmk_profile *p);
 u64 hmk_charge_end(struct hmk_profile *p);
 void hmk_charge_stop(struct hmk_profile *p);
-void hmk_charge_woken(struct hmk_profile *p);
 u64 hmk_charge_used(struct hmk_profile *p);
 u64 hmk_charge_since(struct hmk_profile *p, u64 begin);
 bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u32 visits);
