@@ -45,7 +45,7 @@ struct Config {
   std::uint64_t promote_limit = 200ull << 20;  ///< bytes per interval, over all targets
   std::optional<std::uint64_t> reserve;        ///< bytes per tier; none: see reserve_for()
   std::uint32_t gain_margin = 1;               ///< buckets
-  std::uint32_t horizon = 20;                  ///< intervals
+  std::uint32_t horizon = 60;                  ///< intervals
   std::uint32_t buckets = 64;
 
   // How it is moved.

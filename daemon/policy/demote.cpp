@@ -13,7 +13,7 @@ std::int64_t as_signed(Bytes bytes) {
   return static_cast<std::int64_t>(bytes);
 }
 
-// A pile of regions that fit nowhere must not be searched for every candidate.
+// A pile of regions that fit nowhere or are hardly colder must not be searched for every candidate.
 constexpr std::size_t kMostPassedOver = 16;
 
 using Wide = unsigned __int128;
@@ -95,6 +95,11 @@ RoomMade make_room(const Histogram& histogram, const RoomWanted& wanted, Room& r
     queue.pop();
 
     const Histogram::Entry& region = histogram[*id];
+    if (wanted.model &&
+        !wanted.model->is_surely_hotter(wanted.riser, {region.whi_q16, region.samples})) {
+      passed_over.push_back(*id);
+      continue;
+    }
     RoomMade::Victim way = way_for(*id, region, taken.bytes(*id),
                                    static_cast<Bytes>(as_signed(wanted.bytes) - room[tier]));
     if (way.leaves == 0) {  // what is left of it holds nothing of this tier

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "policy/gain.hpp"
 #include "policy/rank.hpp"
 
 namespace hmk::policy {
@@ -58,11 +59,13 @@ class VictimQueue {
 
 /// What a hotter region needs in one tier.
 struct RoomWanted {
-  std::uint32_t tier;           // that must have room
-  Bytes bytes;                  // to enter it
-  std::uint32_t source_tier;    // where they come from: partner of an exchange
-  Bytes leaving_source;         // bytes that leave the source tier
-  HotnessQ16 victim_below_q16;  // only regions with a smaller WHI may be victims
+  std::uint32_t tier;                // that must have room
+  Bytes bytes;                       // to enter it
+  std::uint32_t source_tier;         // where they come from: partner of an exchange
+  Bytes leaving_source;              // bytes that leave the source tier
+  HotnessQ16 victim_below_q16;       // only regions with a smaller WHI may be victims
+  Heat riser = {};                   // of what needs the room, and
+  const GainModel* model = nullptr;  // who says whether it is surely hotter; none: it is
 };
 
 /// The demotions that make room, not yet part of a plan.

@@ -31,22 +31,20 @@ GainModel::GainModel(std::span<const TierView> tiers, const PolicyParams& params
              std::ranges::all_of(tiers, [](const TierView& tier) { return tier.latency_ns > 0; })) {
 }
 
-/// With one look of each kind added, so that it is not 0 where every look said the same.
-HotnessQ16 GainModel::bound_q16(HotnessQ16 whi_q16, std::uint32_t samples,
-                                double deviations) const {
-  const double looks = std::max(samples, 1u) * num_scans_ * intervals_;
-  const double seen = static_cast<double>(whi_q16) / kOneQ16 / num_scans_;
-  const double likely = (seen * looks + 1) / (looks + 2);
-  const double bound = seen + deviations * std::sqrt(likely * (1 - likely) / looks);
-  return static_cast<HotnessQ16>(std::clamp(bound, 0.0, 1.0) * num_scans_ * kOneQ16);
+/// Of the share of looks that saw an access. One look of each kind is added: where all said
+/// the same there is some doubt, too.
+double GainModel::variance(const Heat& heat) const {
+  const double looks = std::max(heat.samples, 1u) * num_scans_ * intervals_;
+  const double seen = static_cast<double>(heat.whi_q16) / kOneQ16 / num_scans_;
+  const double likely = (std::min(seen, 1.0) * looks + 1) / (looks + 2);
+  return likely * (1 - likely) / looks;
 }
 
-HotnessQ16 GainModel::at_least_q16(HotnessQ16 whi_q16, std::uint32_t samples) const {
-  return knows_ ? bound_q16(whi_q16, samples, -kDeviations) : whi_q16;
-}
-
-HotnessQ16 GainModel::at_most_q16(HotnessQ16 whi_q16, std::uint32_t samples) const {
-  return knows_ ? bound_q16(whi_q16, samples, kDeviations) : whi_q16;
+bool GainModel::is_surely_hotter(const Heat& hot, const Heat& cold) const {
+  if (!knows_) return hot.whi_q16 > cold.whi_q16;
+  const double difference =
+      (static_cast<double>(hot.whi_q16) - cold.whi_q16) / kOneQ16 / num_scans_;
+  return difference > kDeviations * std::sqrt(variance(hot) + variance(cold));
 }
 
 double GainModel::saved_ns(HotnessQ16 whi_q16, Bytes bytes, std::uint32_t from,

@@ -4,8 +4,7 @@
 // from the latencies and bandwidths of the tiers.
 //
 //   const GainModel model(tiers, params);
-//   const HotnessQ16 surely = model.at_least_q16(whi, samples);
-//   if (model.saved_ns(surely, bytes, 3, 0) > model.cost_ns(bytes, 3, 0)) move it
+//   if (model.saved_ns(whi, bytes, 3, 0) > model.cost_ns(bytes, 3, 0)) move it
 //
 // Hotness counts the windows of an interval, num_scans of them, in which a page
 // was seen accessed at all. Two assumptions make accesses out of it:
@@ -23,24 +22,28 @@
 
 namespace hmk::policy {
 
+/// What is known of a region's hotness.
+struct Heat {
+  HotnessQ16 whi_q16 = 0;
+  std::uint32_t samples = 1;  // of the last interval
+};
+
 class GainModel {
  public:
   static constexpr double kMissesPerVisit = 16;
   /// Kernel work for a page, and the time the application may wait for it.
-  static constexpr double kNsPerPage = 10'000;
-  static constexpr double kDeviations = 1.5;
+  static constexpr double kNsPerPage = 5'000;
+  static constexpr double kDeviations = 2;
 
   /// `tiers`: by tier, fastest first. Without a latency of each of them the model
   /// knows nothing: moves then cost nothing and everything that is warmer saves.
   GainModel(std::span<const TierView> tiers, const PolicyParams& params);
 
   bool knows() const { return knows_; }
-  /// How hot a region is at least and at most, by what its samples can tell: hotness is a mean of
-  /// samples * num_scans looks in each of the 2 / alpha - 1 intervals it remembers, and chance
-  /// moves it by no more than kDeviations standard deviations. Regions that are alike change places
-  /// no more.
-  HotnessQ16 at_least_q16(HotnessQ16 whi_q16, std::uint32_t samples) const;
-  HotnessQ16 at_most_q16(HotnessQ16 whi_q16, std::uint32_t samples) const;
+  /// Whether `hot` is hotter than `cold` by more than kDeviations standard deviations of the
+  /// difference: what chance can explain is no reason to let two regions change places. A WHI is a
+  /// mean of samples * num_scans looks in each of the 2 / alpha - 1 intervals it remembers.
+  bool is_surely_hotter(const Heat& hot, const Heat& cold) const;
   /// Time that accesses to `bytes` take less in tier `to` than in tier `from`, over
   /// the horizon. Negative when `to` is the slower one.
   double saved_ns(HotnessQ16 whi_q16, Bytes bytes, std::uint32_t from, std::uint32_t to) const;
@@ -48,7 +51,7 @@ class GainModel {
   double cost_ns(Bytes bytes, std::uint32_t from, std::uint32_t to) const;
 
  private:
-  HotnessQ16 bound_q16(HotnessQ16 whi_q16, std::uint32_t samples, double deviations) const;
+  double variance(const Heat& heat) const;
 
   std::vector<TierView> tiers_;
   double num_scans_;

@@ -153,7 +153,9 @@ class Planner {
                         .bytes = wanted,
                         .source_tier = from,
                         .leaving_source = gathers ? 0 : leaves_home(region, length),
-                        .victim_below_q16 = victim_below(region.whi_q16)},
+                        .victim_below_q16 = victim_below(region.whi_q16),
+                        .riser = {region.whi_q16, region.samples},
+                        .model = &model_},
                        room_, queues_[to], taken_);
       if (had + made.bytes < wanted) length = cut_length(region, had + made.bytes);
     }
@@ -187,17 +189,14 @@ class Planner {
   /// What is gathered comes from the next tier, or from further away.
   double gain_ns(const Entry& region, Bytes bytes, std::uint32_t from, std::uint32_t to) const {
     if (from == to) from = std::min(to + 1, histogram_.tiers() - 1);
-    const HotnessQ16 surely = model_.at_least_q16(region.whi_q16, region.samples);
-    return model_.saved_ns(surely, bytes, from, to) - model_.cost_ns(bytes, from, to);
+    return model_.saved_ns(region.whi_q16, bytes, from, to) - model_.cost_ns(bytes, from, to);
   }
 
   /// What the victims lose and cost. Refilling the reserve is not charged to the promotion.
   double loss_ns(const RoomMade& made, std::uint32_t tier, Bytes promoted) const {
     double loss = 0;
     for (const RoomMade::Victim& victim : made.victims) {
-      const Entry& region = histogram_[victim.id];
-      const HotnessQ16 perhaps = model_.at_most_q16(region.whi_q16, region.samples);
-      loss -= model_.saved_ns(perhaps, victim.leaves, tier, victim.to_tier);
+      loss -= model_.saved_ns(histogram_[victim.id].whi_q16, victim.leaves, tier, victim.to_tier);
       loss += model_.cost_ns(victim.arrives, tier, victim.to_tier);
     }
     return made.bytes > promoted

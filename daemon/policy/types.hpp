@@ -56,7 +56,7 @@ struct PolicyParams {
   Bytes promote_limit = 200ull << 20;   // N: promoted bytes per interval, all tiers
   std::uint32_t gain_margin = 1;        // buckets a promoted region is above its victim
   double alpha = 0.5;                   // weight of the last interval in WHI, above 0 .. 1
-  std::uint32_t horizon = 20;           // intervals within which a move has to pay
+  std::uint32_t horizon = 60;           // intervals within which a move has to pay
   HotnessQ16 promote_at_least_q16 = 1;  // smaller WHI is never promoted; 0 acts as 1
 };
 

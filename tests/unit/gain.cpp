@@ -69,20 +69,17 @@ TEST(Gain, WithoutALatencyOfEveryTierWarmerIsEnough) {
 
 TEST(Gain, KnowsWhatChanceCanMake) {
   const GainModel model(paper_tiers(), {});
-  // One sample, all 9 looks of three intervals: 10 of 11, 1.5 * sqrt(10 / 121 / 9) below.
-  EXPECT_NEAR(model.at_least_q16(q16(3), 1), q16(3 * (1 - 1.5 * 0.095825)), 2);
-  EXPECT_EQ(model.at_most_q16(q16(3), 1), q16(3));
-  EXPECT_NEAR(model.at_most_q16(0, 1), q16(3 * 1.5 * 0.095825), 2);
-  EXPECT_EQ(model.at_least_q16(0, 1), 0u);
-  for (std::uint32_t samples = 1; samples < 16; ++samples) {
-    EXPECT_GT(model.at_least_q16(q16(1.5), samples + 1), model.at_least_q16(q16(1.5), samples));
-    EXPECT_LT(model.at_most_q16(q16(1.5), samples + 1), model.at_most_q16(q16(1.5), samples));
-  }
+  // Nine looks each in three intervals: 2 * sqrt(2 * 10 / 121 / 9) of the looks apart.
+  const double apart = 3 * 2 * 0.135517;
+  EXPECT_TRUE(model.is_surely_hotter({q16(3), 1}, {0, 1}));
+  EXPECT_FALSE(model.is_surely_hotter({q16(1.5), 1}, {q16(1.5), 1}));
+  EXPECT_FALSE(model.is_surely_hotter({q16(apart - 0.1), 1}, {0, 1}));
+  EXPECT_TRUE(model.is_surely_hotter({q16(apart - 0.1), 16}, {0, 16}));
 }
 
 TEST(PlanGain, WhatDiffersByChanceStaysWhereItIs) {
   RegionView cool = region(0, 2, 0, 1.24), warm = region(2, 2, 2, 2);
-  cool.samples = warm.samples = 4;
+  cool.samples = warm.samples = 2;
   EXPECT_TRUE(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.empty());
   cool.samples = warm.samples = 40;
   EXPECT_EQ(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.size(), 1u);
@@ -91,8 +88,8 @@ TEST(PlanGain, WhatDiffersByChanceStaysWhereItIs) {
 TEST(PlanGain, LukewarmRegionsOfTheSlowerTiersStayWhereTheyAre) {
   const std::vector<TierView> full = paper_tiers();
   const std::vector<RegionView> lukewarm = {known(0, 2, 1, 0.4), known(2, 2, 2, 0.6)};
-  EXPECT_TRUE(make_plan(lukewarm, full, {}).promotions.empty());
-  EXPECT_EQ(make_plan(lukewarm, full, {}).no_gain, 2u);
+  EXPECT_TRUE(make_plan(lukewarm, full, within(10)).promotions.empty());
+  EXPECT_EQ(make_plan(lukewarm, full, within(10)).no_gain, 2u);
   EXPECT_EQ(make_plan(lukewarm, full, within(1000)).promotions.size(), 1u);
 }
 
@@ -108,7 +105,7 @@ TEST(PlanGain, WhatIsHotReplacesWhatIsLukewarmWhateverItsTier) {
 TEST(PlanGain, FreeRoomIsFilledFromTheTierWhereItPays) {
   std::vector<TierView> tiers = paper_tiers();
   tiers[0].free = 64 * kMiB;
-  const Plan p = make_plan(std::vector{known(0, 2, 1, 0.3), known(2, 2, 3, 0.3)}, tiers, {});
+  const Plan p = make_plan(std::vector{known(0, 2, 1, 0.05), known(2, 2, 3, 0.05)}, tiers, {});
   ASSERT_EQ(p.promotions.size(), 1u) << "55 ns are too little, 250 ns are enough";
   EXPECT_EQ(p.promotions[0].from, 3);
 }
