@@ -20,6 +20,15 @@ struct hmk_touched {
 	u64 start, end;
 };
 
+/* The region whose pages are being counted, in as many intervals as it takes. */
+struct hmk_census {
+	u64 start, end;
+	u64 at, step_end;
+	u32 generation;
+	u32 pages[HMK_MAX_NODES];
+	u8 leaf_shift;
+};
+
 struct hmk_region_array {
 	struct hmk_region *at;
 	u32 nr, cap;
@@ -37,6 +46,7 @@ struct hmk_profile {
 	u32 scan_cost_ns;	/* moving average per sample and pass */
 	u32 generation;
 	u32 census_next;	/* rotation */
+	struct hmk_census census;
 	u32 tau1_q16;		/* in force; moves between the parameter and num_scans */
 	struct hmk_quota_state quota;
 	bool changed;		/* regions came or went since quotas were given */

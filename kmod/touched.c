@@ -102,6 +102,8 @@ void hmk_touched_take(struct hmk_session *s)
 	nr = tidy(p->touched, nr);
 	if (nr)
 		divide(p, nr);
+	if (all || nr)
+		p->census.end = 0;	/* what is under way may have been moved */
 	for (i = 0; i < p->now.nr && (all || nr); i++) {
 		struct hmk_region *r = &p->now.at[i];
 

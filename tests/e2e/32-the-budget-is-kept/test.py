@@ -1,0 +1,85 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# timeout: 600
+# clock: instructions
+"""The CPU time of profiling stays within its budget in every interval after the second, at 0.5, 1, 2, 5
+and 10 %, and three sessions of different weight keep one budget together. The guest's clock counts
+instructions and it has one CPU, so that nobody's time is charged to the profiler but its own."""
+import json
+import subprocess
+import sys
+
+sys.path.insert(0, sys.path[0] + "/..")
+import lib  # noqa: E402
+
+INTERVALS = 8
+SETTLED = 2  # the first learns what a scan costs, the second judges the first regions
+
+
+def loop(pages):
+    """A process that reads all its pages again and again."""
+    program = subprocess.Popen([lib.build("tests/programs/hmk-touch")], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True, bufsize=1)
+    lib.check(program.stdout.readline().startswith("ready"), "a load is ready")
+    program.stdin.write(f"map {pages}\n")
+    area = program.stdout.readline().split()[1]
+    for command in (f"write {area} 0 {pages} 1", f"loop read {area} 0 {pages} 1"):
+        program.stdin.write(command + "\n")
+        lib.check(program.stdout.readline().startswith("ok"), command)
+    return program
+
+
+def watch(program, budget_bp, weight=100, intervals=INTERVALS):
+    """hmk-tablecat on it, under way."""
+    return subprocess.Popen([lib.build("tests/programs/hmk-tablecat"), "--pid", str(program.pid), "--interval", "500ms",
+                             "--intervals", str(intervals), "--budget-bp", str(budget_bp), "--weight", str(weight),
+                             "--brief"], stdout=subprocess.PIPE, text=True)
+
+
+def rows(cat):
+    """Its intervals, once it has ended."""
+    text = cat.communicate(timeout=120)[0]
+    lib.check(cat.returncode == 0, "hmk-tablecat ends with 0")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def show(row):
+    """One line for the log."""
+    print(f"interval {row['seq']}: {row['profile_ns'] / row['budget_ns']:.2f} of its budget of "
+          f"{row['budget_ns'] / 1e6:.2f} ms, {row['nr_regions']} regions, {row['nr_samples']} samples at "
+          f"{row['scan_cost_ns']} ns", flush=True)
+
+
+def each_budget_is_kept(program):
+    """One session, five budgets."""
+    for budget_bp in (50, 100, 200, 500, 1000):
+        seen = rows(watch(program, budget_bp))
+        for row in seen:
+            show(row)
+        settled = seen[SETTLED:]
+        lib.check(all(row["profile_ns"] <= row["budget_ns"] == 50000 * budget_bp for row in settled),
+                  f"{budget_bp / 100} % is kept in {len(settled)} intervals")
+        lib.check(all(row["nr_samples"] > 0 for row in settled), "while pages are watched")
+
+
+def sessions_share_it(programs):
+    """Weights 100, 100 and 200 of one budget of 4 %; afterwards one session has it all again."""
+    cats = [watch(program, 400, weight) for program, weight in zip(programs, (100, 100, 200))]
+    together = [rows(cat) for cat in cats]
+    for seen, share in zip(together, (0.25, 0.25, 0.5)):
+        for row in seen[SETTLED:-1]:
+            show(row)
+            lib.check(row["budget_ns"] == 20_000_000 * share, f"{share} of the budget")
+            lib.check(0 < row["profile_ns"] <= row["budget_ns"], "and no more")
+    alone = rows(watch(programs[0], 400, intervals=2))
+    lib.check(alone[-1]["budget_ns"] == 20_000_000, "a session that is alone has all of it")
+
+
+lib.load_module()
+LOOPS = [loop(32768) for _ in range(3)]
+each_budget_is_kept(LOOPS[0])
+sessions_share_it(LOOPS)
+for each in LOOPS:
+    each.kill()
+    each.wait()
+lib.unload_module()
