@@ -27,9 +27,8 @@ GainModel::GainModel(std::span<const TierView> tiers, const PolicyParams& params
       num_scans_(std::max(params.num_scans, 1u)),
       intervals_(2 / params.alpha - 1),
       horizon_(params.horizon),
-      knows_(!tiers.empty() &&
-             std::ranges::all_of(tiers, [](const TierView& tier) { return tier.latency_ns > 0; })) {
-}
+      knows_(!tiers.empty() && tiers.front().latency_ns > 0 &&
+             std::ranges::is_sorted(tiers, {}, &TierView::latency_ns)) {}
 
 /// Of the share of looks that saw an access. One look of each kind is added: where all said
 /// the same there is some doubt, too.

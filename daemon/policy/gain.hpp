@@ -35,8 +35,9 @@ class GainModel {
   static constexpr double kNsPerPage = 5'000;
   static constexpr double kDeviations = 2;
 
-  /// `tiers`: by tier, fastest first. Without a latency of each of them the model
-  /// knows nothing: moves then cost nothing and everything that is warmer saves.
+  /// `tiers`: by tier, fastest first. Without a latency of each of them, or when they are told in
+  /// another order than their latencies', the model knows nothing: moves then cost nothing and
+  /// everything that is warmer saves.
   GainModel(std::span<const TierView> tiers, const PolicyParams& params);
 
   bool knows() const { return knows_; }

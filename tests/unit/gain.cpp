@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "policy/plan.hpp"
 #include "support/policy.hpp"
 
@@ -83,6 +85,15 @@ TEST(PlanGain, WhatDiffersByChanceStaysWhereItIs) {
   EXPECT_TRUE(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.empty());
   cool.samples = warm.samples = 40;
   EXPECT_EQ(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.size(), 1u);
+}
+
+TEST(PlanGain, TheOrderOfTiersThatIsToldWins) {
+  std::vector<TierView> tiers = paper_tiers();
+  std::ranges::rotate(tiers, tiers.begin() + 1);  // node 0, the fastest, is told as the last
+  tiers[0].free = 8 * kMiB;
+  const Plan p = make_plan(std::vector{region(0, 2, 0, 3)}, tiers, {});
+  ASSERT_EQ(p.promotions.size(), 1u);
+  EXPECT_EQ(p.promotions[0].to, 1);
 }
 
 TEST(PlanGain, LukewarmRegionsOfTheSlowerTiersStayWhereTheyAre) {
