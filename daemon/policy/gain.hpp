@@ -33,7 +33,7 @@ class GainModel {
   static constexpr double kMissesPerVisit = 16;
   /// Kernel work for a page, and the time the application may wait for it.
   static constexpr double kNsPerPage = 5'000;
-  static constexpr double kDeviations = 2;
+  static constexpr double kDeviations = 1.5;
 
   /// `tiers`: by tier, fastest first. Without a latency of each of them, or when they are told in
   /// another order than their latencies', the model knows nothing: moves then cost nothing and

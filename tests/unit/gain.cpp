@@ -81,7 +81,7 @@ TEST(Gain, KnowsWhatChanceCanMake) {
 
 TEST(PlanGain, WhatDiffersByChanceStaysWhereItIs) {
   RegionView cool = region(0, 2, 0, 1.24), warm = region(2, 2, 2, 2);
-  cool.samples = warm.samples = 2;
+  cool.samples = warm.samples = 1;
   EXPECT_TRUE(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.empty());
   cool.samples = warm.samples = 40;
   EXPECT_EQ(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.size(), 1u);

@@ -31,16 +31,16 @@ class Quota : public testing::Test {
   }
 };
 
-TEST(QuotaCap, IsTheNumberOfLeavesUpToSixteen) {
+TEST(QuotaCap, IsTheNumberOfLeavesUpToTheMost) {
   const auto cap = [](std::uint64_t pages, std::uint8_t leaf_shift) {
     hmk_region r = region_of(0, pages);
     r.leaf_shift = leaf_shift;
     return hmk_quota_cap(&r);
   };
   EXPECT_EQ(cap(1, 12), 1u);
-  EXPECT_EQ(cap(15, 12), 15u);
-  EXPECT_EQ(cap(16, 12), 16u);
-  EXPECT_EQ(cap(17, 12), 16u);
+  EXPECT_EQ(cap(HMK_CORE_MAX_QUOTA - 1, 12), HMK_CORE_MAX_QUOTA - 1);
+  EXPECT_EQ(cap(HMK_CORE_MAX_QUOTA, 12), HMK_CORE_MAX_QUOTA);
+  EXPECT_EQ(cap(HMK_CORE_MAX_QUOTA + 1, 12), HMK_CORE_MAX_QUOTA);
   EXPECT_EQ(cap(512, 21), 1u);
   EXPECT_EQ(cap(513, 21), 2u);
   EXPECT_EQ(cap(16 * 512, 21), 16u);
@@ -94,15 +94,15 @@ TEST_F(Quota, SpreadsTheSurplusBySize) {
 
 TEST_F(Quota, GivesNoRegionMoreThanItCanUseAndTheRestToOthers) {
   Regions r = {region_of(0, 2), region_of(2, 2000)};
-  assign(r, 18);
+  assign(r, HMK_CORE_MAX_QUOTA + 2);
   EXPECT_EQ(r[0].quota, 2);
-  EXPECT_EQ(r[1].quota, 16);
+  EXPECT_EQ(r[1].quota, HMK_CORE_MAX_QUOTA);
 }
 
 TEST_F(Quota, LeavesSamplesOverWhenNobodyCanUseThem) {
   Regions r = {region_of(0, 2), region_of(2, 2000)};
-  assign(r, 19);
-  EXPECT_EQ(result_.sum, 18u);
+  assign(r, HMK_CORE_MAX_QUOTA + 3);
+  EXPECT_EQ(result_.sum, HMK_CORE_MAX_QUOTA + 2);
 }
 
 TEST_F(Quota, IsDegradedWithOneRegionMoreThanSamples) {
@@ -142,10 +142,10 @@ TEST_F(Quota, SharesFreedSamplesAmongTheTopK) {
 TEST_F(Quota, SpreadsFreedSamplesThatTheTopKCannotTake) {
   Regions r = base_regions(3);
   r[0].prev_hi_q16 = 100;
-  assign(r, 3 + 20, 20);
-  EXPECT_EQ(r[0].quota, 16);
-  EXPECT_EQ(result_.moved, 15u);
-  EXPECT_EQ(result_.sum, 23u);
+  assign(r, 3 + 40, 40);
+  EXPECT_EQ(r[0].quota, HMK_CORE_MAX_QUOTA);
+  EXPECT_EQ(result_.moved, HMK_CORE_MAX_QUOTA - 1);
+  EXPECT_EQ(result_.sum, 43u);
 }
 
 TEST_F(Quota, TakesSamplesBackWhenTheBudgetShrinks) {

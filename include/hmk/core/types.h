@@ -24,7 +24,7 @@ extern "C" {
 #define HMK_CORE_BASE_REGION	(1ull << 21)	/* span of one last-level table (HK-2) */
 #define HMK_CORE_Q16_ONE	(1u << 16)
 #define HMK_CORE_MAX_SCANS	16u
-#define HMK_CORE_MAX_QUOTA	16u		/* samples of one region */
+#define HMK_CORE_MAX_QUOTA	32u		/* samples of one region */
 
 /* A populated address range inside one VMA: what discovery hands over. */
 struct hmk_span {
