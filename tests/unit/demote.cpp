@@ -18,14 +18,18 @@ class Demote : public testing::Test {
   Histogram h_{{.buckets = 64, .num_scans = 3}, kNodes};
 
   Histogram::Id add(const RegionView& r) { return h_.insert(0, r); }
-  /// Room for `mib` MiB in tier 0 for something of hotness 3 that comes from tier 3.
-  RoomMade make(Bytes mib, Room& room) {
+  /// Room for `mib` MiB in tier 0 for something of hotness 3 that comes from tier `source`.
+  RoomMade make(Bytes mib, Room& room, std::uint32_t source = 3) {
     taken_.emplace(h_);
     queue_.emplace(h_, 0);
+    return more(mib, room, source);
+  }
+  /// The same in a plan that has taken victims already.
+  RoomMade more(Bytes mib, Room& room, std::uint32_t source = 3) {
     return make_room(h_,
                      {.tier = 0,
                       .bytes = mib * kMiB,
-                      .source_tier = 3,
+                      .source_tier = source,
                       .leaving_source = mib * kMiB,
                       .victim_below_q16 = q16(2)},
                      room, *queue_, *taken_);
@@ -65,15 +69,7 @@ TEST_F(Demote, SwapsWithTheSourceWhenEveryLowerTierIsFull) {
 TEST_F(Demote, SwapsWithTheSourceRatherThanFallFurther) {
   add(region(0, 2, 0, 0));
   Room room = {0, 0, 0, 10 * kM};
-  taken_.emplace(h_);
-  queue_.emplace(h_, 0);
-  const RoomMade made = make_room(h_,
-                                  {.tier = 0,
-                                   .bytes = 2 * kMiB,
-                                   .source_tier = 1,
-                                   .leaving_source = 2 * kMiB,
-                                   .victim_below_q16 = q16(2)},
-                                  room, *queue_, *taken_);
+  const RoomMade made = make(2, room, 1);
   ASSERT_EQ(made.victims.size(), 1u);
   EXPECT_EQ(made.victims[0].to_tier, 1u);
   EXPECT_TRUE(made.victims[0].exchange);
@@ -127,22 +123,14 @@ TEST_F(Demote, WhatIsLeftOfAVictimIsTheNextOne) {
   const auto warm = add(region(8, 5, 0, 1));
   Room room = {0, 100 * kM, 0, 0};
   make(2, room);
-  const auto more = [&](Bytes mib) {
-    room[0] -= 2 * kM;  // the promotion
-    return make_room(h_,
-                     {.tier = 0,
-                      .bytes = mib * kMiB,
-                      .source_tier = 3,
-                      .leaving_source = mib * kMiB,
-                      .victim_below_q16 = q16(2)},
-                     room, *queue_, *taken_);
-  };
-  const RoomMade made = more(2);
+  room[0] -= 2 * kM;  // the promotion
+  const RoomMade made = more(2, room);
   ASSERT_EQ(made.victims.size(), 1u);
   EXPECT_EQ(made.victims[0].id, cold);
   EXPECT_EQ(made.victims[0].offset, 2 * kMiB);
   EXPECT_EQ(made.victims[0].length, 2 * kMiB);
-  const RoomMade last = more(2);
+  room[0] -= 2 * kM;
+  const RoomMade last = more(2, room);
   ASSERT_EQ(last.victims.size(), 2u);
   EXPECT_EQ(last.victims[0].offset, 4 * kMiB);
   EXPECT_EQ(last.victims[0].leaves, kMiB);
