@@ -6,28 +6,6 @@
 #include <hmk/core/divide.h>
 #include <hmk/core/region.h>
 
-/* The first cut beyond @address. */
-static __u32 first_beyond(const __u64 *cuts, __u32 nr, __u64 address)
-{
-	__u32 low = 0, high = nr;
-
-	while (low < high) {
-		__u32 mid = low + (high - low) / 2;
-
-		if (cuts[mid] > address)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
-
-static __u64 leaf_mask(const struct hmk_region *r)
-{
-	return (1ull << (r->leaf_shift > HMK_CORE_PAGE_SHIFT ? r->leaf_shift
-							     : HMK_CORE_PAGE_SHIFT)) - 1;
-}
-
 /* The left part leaves @rest; pages and samples go by size, each has a sample. */
 static struct hmk_region take_left(struct hmk_region *rest, __u64 end)
 {
@@ -70,14 +48,15 @@ static struct hmk_region take_left(struct hmk_region *rest, __u64 end)
 __u32 hmk_regions_divide(const struct hmk_region *in, __u32 nr, const __u64 *cuts, __u32 nr_cuts,
 			 struct hmk_region *out, __u32 out_cap, __u32 generation)
 {
-	__u32 i, c, n = 0;
+	__u32 i, c = 0, n = 0;
 
 	for (i = 0; i < nr; i++) {
 		struct hmk_region rest = in[i];
 
-		for (c = first_beyond(cuts, nr_cuts, rest.start);
-		     c < nr_cuts && cuts[c] < rest.end; c++) {
-			if (cuts[c] & leaf_mask(&rest) || out_cap - n <= nr - i)
+		while (c < nr_cuts && cuts[c] <= rest.start)
+			c++;
+		for (; c < nr_cuts && cuts[c] < rest.end; c++) {
+			if (cuts[c] & (hmk_region_leaf_bytes(&rest) - 1) || out_cap - n <= nr - i)
 				continue;
 			rest.generation = generation;
 			hmk_region_set(&rest, HMK_REGION_CENSUS);

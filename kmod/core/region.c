@@ -232,16 +232,10 @@ static void add_part(struct cuts *c, __u64 end, int count)
 	c->count[c->nr++] = count;
 }
 
-static __u64 leaf_bytes(const struct hmk_region *r)
-{
-	return 1ull << (r->leaf_shift < HMK_CORE_PAGE_SHIFT ? HMK_CORE_PAGE_SHIFT
-							    : r->leaf_shift);
-}
-
 /* Middle of a region at leaf alignment, or 0 when a half were less than a leaf. */
 static __u64 middle(const struct hmk_region *r)
 {
-	__u64 leaf = leaf_bytes(r);
+	__u64 leaf = hmk_region_leaf_bytes(r);
 	__u64 mid = (r->start + hmk_region_bytes(r) / 2) & ~(leaf - 1);
 
 	/* Rounded down: the right half is never the smaller one. */
@@ -296,7 +290,7 @@ static const struct hmk_sample *next_odd(const struct hmk_region *r, const struc
  */
 static void find_cuts(const struct hmk_region *r, const struct hmk_sample *s, struct cuts *c)
 {
-	const __u64 leaf = leaf_bytes(r);
+	const __u64 leaf = hmk_region_leaf_bytes(r);
 	const __u32 high = odd_ones(r, s);
 	const struct hmk_sample *odd;
 	__u64 from, at = r->start;

@@ -63,6 +63,12 @@ static inline __u64 hmk_region_pages(const struct hmk_region *r)
 	return (r->end - r->start) >> HMK_CORE_PAGE_SHIFT;
 }
 
+static inline __u64 hmk_region_leaf_bytes(const struct hmk_region *r)
+{
+	return 1ull << (r->leaf_shift < HMK_CORE_PAGE_SHIFT ? HMK_CORE_PAGE_SHIFT
+							    : r->leaf_shift);
+}
+
 static inline int hmk_region_is(const struct hmk_region *r, __u32 flags)
 {
 	return (r->flags & flags) != 0;
