@@ -3,15 +3,16 @@
 // hmkd: decide which memory of which process belongs into which tier.
 // Exit codes: 0 ok, 1 failed, 2 usage.
 #include <CLI/CLI.hpp>
-#include <array>
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "app.hpp"
 #include "config/read.hpp"
 #include "device/kernel_device.hpp"
 #include "topology/process.hpp"
+#include "util/cli.hpp"
 #include "util/log.hpp"
 #include "util/suggest.hpp"
 
@@ -57,12 +58,10 @@ hmk::ConfigOrProblems load_config(const Flags& flags) {
 int misused(const CLI::App& cli, const CLI::ParseError& error) {
   std::string what = error.what(), remedy;
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !cli.remaining().empty()) {
-    static constexpr std::array<std::string_view, 9> kOptions{
-        "--config",    "--check-config", "--pid",  "--track-only", "--socket",
-        "--log-level", "--device",       "--help", "--version"};
+    const std::vector<std::string> options = hmk::long_options(cli);
     const std::string word = cli.remaining().front();
     what = (word.starts_with('-') ? "unknown option '" : "unexpected '") + word + "'";
-    remedy = hmk::did_you_mean(word, kOptions);
+    remedy = hmk::did_you_mean(word, std::vector<std::string_view>(options.begin(), options.end()));
   }
   fail(what + "; " + (remedy.empty() ? "see 'hmkd --help'" : remedy));
   return kUsage;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "util/cli.hpp"
 #include "util/suggest.hpp"
 #include "verb.hpp"
 
@@ -41,6 +42,7 @@ constexpr std::array kVerbs{
     Verb{"resume", "go on after a pause", hmkctl::make_resume},
     Verb{"doctor", "what this machine offers, what is missing, and what to do about it",
          hmkctl::make_doctor},
+    Verb{"completion", "print a completion script for bash, zsh or fish", hmkctl::make_completion},
     Verb{"version", "versions of hmkctl, hmkd and the module", hmkctl::make_version},
 };
 
@@ -56,12 +58,10 @@ int usage_error(const std::string& problem, const std::string& remedy) {
 }
 
 /// What was meant by a word that nothing takes.
-int explain_extra(const std::string& word, bool is_verb_place) {
-  static constexpr std::array<std::string_view, 12> kOptions{
-      "--json", "--socket", "--help", "--version",   "--pid",    "--limit",
-      "--once", "--for",    "--svg",  "--intervals", "--record", "--rows"};
-  const bool is_option = word.starts_with('-');
-  const std::string suggestion = is_option       ? hmk::did_you_mean(word, kOptions)
+int explain_extra(const CLI::App& app, const std::string& word) {
+  const bool is_verb_place = app.get_subcommands().empty(), is_option = word.starts_with('-');
+  const std::vector<std::string> options = hmk::all_long_options(app);
+  const std::string suggestion = is_option       ? hmk::did_you_mean(word, std::vector<std::string_view>(options.begin(), options.end()))
                                  : is_verb_place ? hmk::did_you_mean(word, verb_names())
                                                  : "";
   return usage_error((is_option       ? "unknown option '"
@@ -74,7 +74,7 @@ int explain_extra(const std::string& word, bool is_verb_place) {
 int explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(/*recurse=*/true);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extras.empty())
-    return explain_extra(extras.front(), app.get_subcommands().empty());
+    return explain_extra(app, extras.front());
   return usage_error(error.what(), "see 'hmkctl --help'");
 }
 
