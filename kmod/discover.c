@@ -55,28 +55,20 @@ static int add_span(struct hmk_profile *p, u64 start, u64 end, u8 kind)
 static int add_vma(struct mm_struct *mm, struct hmk_profile *p,
 		   struct vm_area_struct *vma, unsigned long from)
 {
-	unsigned long addr = max(from, vma->vm_start), start = 0, stop = 0;
+	unsigned long start, stop = max(from, vma->vm_start);
 	int kind = kind_of(vma), err = 0;
 
 	if (kind < 0)
 		return 0;
-	while (addr < vma->vm_end) {
-		unsigned long at = hmk_next_populated(mm, addr, vma->vm_end);
-
-		if (at != stop) {
-			if (stop > start)
-				err = add_span(p, start, stop, kind);
-			if (err)
-				return err;
-			start = at;
-		}
-		stop = at;
-		if (at == vma->vm_end)
+	while (!err) {
+		start = hmk_next_entry(mm, stop, vma->vm_end, true);
+		if (start == vma->vm_end)
 			break;
-		stop = pmd_addr_end(at, vma->vm_end);
-		addr = stop;
+		stop = hmk_next_entry(mm, start, vma->vm_end, false);
+		if (stop > start)	/* it may have been emptied meanwhile */
+			err = add_span(p, start, stop, kind);
 	}
-	return stop > start ? add_span(p, start, stop, kind) : 0;
+	return err;
 }
 
 /**

@@ -163,19 +163,20 @@ void hmk_walk_leaves(struct mm_struct *mm, unsigned long start, unsigned long en
 	}
 }
 
-static unsigned long next_in_pud(pud_t *pud, unsigned long addr, unsigned long end)
+static unsigned long next_in_pud(pud_t *pud, unsigned long addr, unsigned long end,
+				 bool populated)
 {
 	pmd_t *pmd = pmd_offset(pud, addr);
 
 	for (; addr < end; addr = pmd_addr_end(addr, end), pmd++) {
-		if (!pmd_none(READ_ONCE(*pmd)))
+		if (pmd_none(READ_ONCE(*pmd)) != populated)
 			return addr;
 	}
 	return end;
 }
 
-unsigned long hmk_next_populated(struct mm_struct *mm, unsigned long addr,
-				 unsigned long end)
+unsigned long hmk_next_entry(struct mm_struct *mm, unsigned long addr, unsigned long end,
+			     bool populated)
 {
 	while (addr < end) {
 		pgd_t *pgd = pgd_offset(mm, addr);
@@ -185,19 +186,23 @@ unsigned long hmk_next_populated(struct mm_struct *mm, unsigned long addr,
 
 		next = pgd_addr_end(addr, end);
 		if (pgd_none(*pgd) || pgd_bad(*pgd))
-			goto next;
+			goto empty;
 		p4d = p4d_offset(pgd, addr);
 		next = p4d_addr_end(addr, end);
 		if (p4d_none(*p4d) || p4d_bad(*p4d))
-			goto next;
+			goto empty;
 		pud = pud_offset(p4d, addr);
 		next = pud_addr_end(addr, end);
 		if (pud_none(*pud) || pud_bad(*pud))
-			goto next;
-		found = next_in_pud(pud, addr, next);
+			goto empty;
+		found = next_in_pud(pud, addr, next, populated);
 		if (found < next)
 			return found;
-next:
+		addr = next;
+		continue;
+empty:
+		if (!populated)
+			return addr;
 		addr = next;
 	}
 	return end;

@@ -44,19 +44,20 @@ void hmk_walk_leaves(struct mm_struct *mm, unsigned long start, unsigned long en
 		     hmk_leaf_fn fn, void *arg);
 
 /**
- * hmk_next_populated() - first address at or after @addr with a page table or huge page.
- * @mm:   mmap lock held for reading.
- * @addr: where to start.
- * @end:  where to give up.
+ * hmk_next_entry() - first address at or after @addr with, or without, a page table or huge page.
+ * @mm:        mmap lock held for reading.
+ * @addr:      where to start.
+ * @end:       where to give up.
+ * @populated: what to look for.
  *
  * Skips empty upper levels at a stride, so a sparse mapping of terabytes costs
- * one look per empty table.
+ * one look per empty table; within a table it reads one entry after the other.
  *
- * Return: an address whose PMD entry is valid, rounded down to no less than
- * @addr; @end when there is none.
+ * Return: an address whose PMD entry is so, rounded down to no less than @addr;
+ * @end when there is none.
  */
-unsigned long hmk_next_populated(struct mm_struct *mm, unsigned long addr,
-				 unsigned long end);
+unsigned long hmk_next_entry(struct mm_struct *mm, unsigned long addr, unsigned long end,
+			     bool populated);
 
 /**
  * hmk_vma_takes_part() - may this VMA be profiled and moved at all?
