@@ -42,6 +42,13 @@ TEST(Stage, SaysReadyThenTheTruthThenTheEnd) {
   EXPECT_EQ(said.code, 0);
 }
 
+TEST(Stage, KeepsToARate) {
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(play({"--ops", "6400", "--rate", "64000"}, 0).code, 0);
+  const auto took = std::chrono::steady_clock::now() - began;
+  EXPECT_GE(took, std::chrono::milliseconds(99)) << "6400 operations, 64000 a second";
+}
+
 TEST(Stage, FailsWhenAValueWasWrong) {
   const Said said = play({"--ops", "64"}, 3);
   EXPECT_NE(said.text.find("\"wrong_values\": 3"), std::string::npos) << said.text;

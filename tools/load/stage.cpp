@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <thread>
 #include <utility>
 
 namespace hmk::load {
@@ -35,7 +36,8 @@ Stage::Stage(Options& options, Truth truth)
       is_held_at_end_(options.flag("--hold-end")),
       checks_(!options.flag("--no-check")),
       for_(options.milliseconds("--for", 0)),
-      max_ops_(options.number("--updates", options.number("--ops", 0))) {
+      max_ops_(options.number("--updates", options.number("--ops", 0))),
+      max_ops_per_second_(options.number("--rate", 0)) {
   if (max_ops_ == 0) max_ops_ = UINT64_MAX;
   if (truth == Truth::kKnown) {
     jump_after_ = std::chrono::milliseconds(options.milliseconds("--jump-after", 0));
@@ -113,7 +115,17 @@ void Stage::begin() {
   if (jump_after_.count() != 0) jump_at_ = began_ + jump_after_;
 }
 
+/// Whoever is ahead of the rate sleeps; that is no gap.
+void Stage::keep_rate() {
+  if (max_ops_per_second_ == 0) return;
+  const std::chrono::duration<double> least(static_cast<double>(ops_) /
+                                            static_cast<double>(max_ops_per_second_));
+  std::this_thread::sleep_until(began_ + std::chrono::duration_cast<Clock::duration>(least));
+  last_ = now();
+}
+
 bool Stage::look() {
+  keep_rate();
   const auto now = Clock::now();
   const std::chrono::duration<double, std::milli> ms = now - made_;
   const double ticks_per_ms = static_cast<double>(last_ - made_ticks_) / ms.count();

@@ -38,8 +38,9 @@ class Stage {
  public:
   static constexpr const char* kUsage =
       "Every load: --hold and --hold-end wait for a line on stdin before and after the work; ends\n"
-      "after --for TIME, --ops N (or --updates N) or SIGTERM; --no-check leaves out the "
-      "verification.\n"
+      "after --for TIME, --ops N (or --updates N) or SIGTERM; --rate N: no more operations a "
+      "second;\n"
+      "--no-check leaves out the verification.\n"
       "JSON lines on stdout; exit code 0, 1 (a value was wrong, or the load failed), 2 (usage).";
 
   Stage(Options& options, Truth truth);
@@ -83,11 +84,12 @@ class Stage {
   void say_truth(const std::vector<Range>& hot, std::int64_t at_ms) const;
   void put_in_place(const std::vector<Range>& hot) const;
   void begin();
+  void keep_rate();
   bool look();
 
   bool is_held_, is_held_at_end_, checks_, is_jump_due_ = false;
   std::chrono::milliseconds for_, jump_after_{}, jump_every_{};
-  std::uint64_t max_ops_;
+  std::uint64_t max_ops_, max_ops_per_second_;
   std::optional<PlaceOptions> placing_;
   Range memory_{};
   std::function<std::string()> more_ = [] { return std::string(); };
