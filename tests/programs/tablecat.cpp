@@ -54,6 +54,13 @@ Plan read_plan(int argc, char** argv) {
   return plan;
 }
 
+hmk_stats stats_of(const Session& session) {
+  hmk_stats stats{};
+  stats.size = sizeof(stats);
+  if (ioctl(session.fd(), HMK_IOC_STATS, &stats) < 0) fail("HMK_IOC_STATS");
+  return stats;
+}
+
 /// The mapped table; mapped again whenever the module says it has grown.
 class Table {
  public:
@@ -71,11 +78,8 @@ class Table {
       if (rc == -ENOSPC) {
         records.resize(nr);
       } else if (rc == -ESTALE) {
-        hmk_stats stats{};
-        stats.size = sizeof(stats);
-        if (ioctl(session_.fd(), HMK_IOC_STATS, &stats) < 0) fail("HMK_IOC_STATS");
         munmap(base_, length_);
-        map(stats.table_bytes);
+        map(stats_of(session_).table_bytes);
       } else if (rc < 0) {
         errno = -rc;
         fail("the table cannot be read");
@@ -98,16 +102,17 @@ class Table {
   std::size_t length_ = 0;
 };
 
-void print(const hmk_interval& interval, const std::vector<hmk_record>& records, bool is_brief) {
+void print(const hmk_interval& interval, const std::vector<hmk_record>& records,
+           const hmk_stats& stats, bool is_brief) {
   std::printf(
       "{\"seq\": %llu, \"start_ns\": %llu, \"end_ns\": %llu, \"profile_ns\": %llu, "
       "\"budget_ns\": %llu, \"nr_regions\": %u, \"nr_samples\": %u, \"num_ps\": %u, "
       "\"num_scans\": %u, \"tau1_q16\": %u, \"flags\": %u, \"merges\": %u, \"splits\": %u, "
-      "\"scan_cost_ns\": %u, \"resident_pages\": %llu",
+      "\"scan_cost_ns\": %u, \"resident_pages\": %llu, \"state_bytes\": %llu",
       interval.seq, interval.start_ns, interval.end_ns, interval.profile_ns, interval.budget_ns,
       interval.nr_regions, interval.nr_samples, interval.num_ps, interval.num_scans,
       interval.tau1_q16, interval.flags, interval.merges, interval.splits, interval.scan_cost_ns,
-      interval.resident_pages);
+      interval.resident_pages, stats.state_bytes);
   if (!is_brief) {
     std::printf(", \"records\": [");
     const char* separator = "";
@@ -141,7 +146,8 @@ void cat(const Plan& plan) {
     if (got != sizeof(event)) fail("cannot read an event");
     if (event.kind == HMK_EVENT_GONE) return;
     if (event.kind != HMK_EVENT_INTERVAL) continue;
-    print(table.read(records), records, plan.is_brief);
+    const hmk_interval interval = table.read(records);
+    print(interval, records, stats_of(session), plan.is_brief);
     ++printed;
   }
 }
