@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "app.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <sstream>
@@ -16,14 +18,15 @@ namespace hmk {
 
 /// A target and the wait on its descriptor, which the device owns.
 struct App::Managed {
-  Managed(boost::asio::io_context& loop, std::unique_ptr<Target> t)
-      : target(std::move(t)), descriptor(loop, target->device().poll_fd()) {}
+  Managed(boost::asio::io_context& loop, std::unique_ptr<Target> t, AttachRule by)
+      : target(std::move(t)), descriptor(loop, target->device().poll_fd()), rule(std::move(by)) {}
   ~Managed() { descriptor.release(); }
   Managed(const Managed&) = delete;
   Managed& operator=(const Managed&) = delete;
 
   std::unique_ptr<Target> target;
   boost::asio::posix::stream_descriptor descriptor;
+  AttachRule rule;  ///< why it is managed; of its PID when by hand
 };
 
 App::App(boost::asio::io_context& loop, Config config, Options options)
@@ -33,17 +36,21 @@ App::App(boost::asio::io_context& loop, Config config, Options options)
       machine_(read_machine(options_.root)),
       service_(loop),
       signals_(loop, SIGINT, SIGTERM, SIGHUP),
-      server_(loop, [this](const Request& request) { return run_verb(*this, request); }) {}
+      server_(loop, [this](const Request& request) { return run_verb(*this, request); }),
+      finder_(loop, config_.attach_poll, [this] { find_processes(); }) {}
 
 App::~App() = default;
 
 Result<void> App::start() {
-  for (const std::int32_t pid : config_.attach) {
-    const Result<void> done = attach(pid);
+  for (const AttachRule& rule : config_.attach) {
+    const std::int32_t pid = pid_of(rule);
+    if (pid == 0) continue;
+    const Result<void> done = attach_by(rule, pid);
     if (done) continue;
     if (options_.ends_with_last_target) return done;
     spdlog::warn("not attached pid={} reason=\"{}\"", pid, done.error().line());
   }
+  find_processes();
   if (const Result<void> open = server_.listen(config_.socket, config_.socket_group); !open)
     return open;
   server_.serve_pages([this](const std::string& path) { return run_page(*this, path); });
@@ -85,6 +92,10 @@ Surroundings App::around() {
 }
 
 Result<void> App::attach(std::int32_t pid) {
+  return attach_by(rule_of_pid(pid), pid);
+}
+
+Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
   if (managed_.contains(pid))
     return Error{"PID " + std::to_string(pid) + " is managed already", "see 'hmkctl status'"};
   Result<ProcessInfo> process = read_process(options_.root, pid);
@@ -96,13 +107,15 @@ Result<void> App::attach(std::int32_t pid) {
   if (is_paused_)
     if (const Result<void> stopped = target->device().run(false); !stopped) return stopped.error();
   target->look_around(around());
-  spdlog::info("attached pid={} comm={} mode={} features=\"{}\"", pid, target->process().comm,
-               to_string(target->mode(config_)), feature_names(target->info()));
+  spdlog::info("attached pid={} comm={} rule={} mode={} features=\"{}\"", pid,
+               target->process().comm, to_string(rule), to_string(target->mode(config_)),
+               feature_names(target->info()));
   if (config_.mode == Mode::manage && !can_move(target->info()))
     spdlog::warn("cannot move pid={} missing=\"{}\" hint=\"only tracked on this kernel\"", pid,
                  static_cast<const char*>(target->info().missing));
   Managed& managed =
-      *managed_.emplace(pid, std::make_unique<Managed>(loop_, std::move(target))).first->second;
+      *managed_.emplace(pid, std::make_unique<Managed>(loop_, std::move(target), rule))
+           .first->second;
   watch(managed);
   report_status();
   return {};
@@ -112,6 +125,7 @@ Result<void> App::detach(std::int32_t pid) {
   if (!managed_.contains(pid))
     return Error{"PID " + std::to_string(pid) + " is not managed", "see 'hmkctl status'"};
   spdlog::info("detached pid={}", pid);
+  left_alone_[pid] = find(pid)->process().start_time;
   forget(pid);
   return {};
 }
@@ -152,15 +166,86 @@ void App::on_readable(std::int32_t pid) {
 /// new one. The start time tells a reused PID from the same process.
 void App::on_gone(std::int32_t pid) {
   const ProcessInfo before = managed_.at(pid)->target->process();
+  const AttachRule rule = managed_.at(pid)->rule;
   managed_.erase(pid);
   const Result<ProcessInfo> now = read_process(options_.root, pid);
-  if (now && now->start_time == before.start_time) {
-    const Result<void> again = attach(pid);
+  if (now && now->start_time == before.start_time && is_named_still(rule, pid)) {
+    const Result<void> again = attach_by(rule, pid);
     if (again) return;
     spdlog::warn("not attached again pid={} reason=\"{}\"", pid, again.error().line());
   }
   spdlog::info("target ended pid={} comm={}", pid, before.comm);
   forget(pid);
+}
+
+bool App::is_named_still(const AttachRule& rule, std::int32_t pid) const {
+  if (rule.kind == AttachRule::Kind::pid || rule.children) return true;
+  const auto process = read_candidate(options_.root, pid, true);
+  return process && !find_wanted({*process}, config_.attach, {}).empty();
+}
+
+RuleByPid App::managed_rules() const {
+  RuleByPid rules;
+  for (const auto& [pid, managed] : managed_) rules.emplace(pid, managed->rule);
+  return rules;
+}
+
+void App::find_processes() {
+  using Kind = AttachRule::Kind;
+  const RuleByPid managed = managed_rules();
+  bool looks = false, with_cgroup = false;
+  for (const AttachRule& rule : config_.attach) {
+    looks |= rule.kind != Kind::pid || rule.children;
+    with_cgroup |= rule.kind == Kind::cgroup || rule.kind == Kind::unit;
+  }
+  if (!looks) return;
+  const std::vector<Candidate> processes = list_processes(options_.root, with_cgroup);
+  std::map<std::int32_t, std::uint64_t> start_times;
+  for (const Candidate& process : processes) start_times.emplace(process.pid, process.start_time);
+  std::erase_if(left_alone_, [&](const auto& left) {
+    const auto now = start_times.find(left.first);
+    return now == start_times.end() || now->second != left.second;
+  });
+  for (const auto& [pid, rule] : find_wanted(processes, config_.attach, managed)) {
+    if (managed_.contains(pid) || left_alone_.contains(pid) || pid == ::getpid()) continue;
+    const Result<void> done = attach_by(rule, pid);
+    if (done) continue;
+    left_alone_.emplace(pid, start_times.at(pid));
+    if (done.error().err != ESRCH)  // it has just ended
+      spdlog::warn("not attached pid={} rule={} reason=\"{}\"", pid, to_string(rule),
+                   done.error().line());
+  }
+}
+
+/// Who was managed by a rule that is gone, and is named by no other, is left; who was
+/// attached by hand stays.
+void App::rules_changed(const std::vector<AttachRule>& old) {
+  const auto is_in = [](const std::vector<AttachRule>& rules, const AttachRule& rule) {
+    return std::ranges::find(rules, rule) != rules.end();
+  };
+  RuleByPid managed = managed_rules();
+  std::erase_if(managed, [&](const auto& entry) {
+    return is_in(old, entry.second) && !is_in(config_.attach, entry.second);
+  });
+  const RuleByPid wanted =
+      find_wanted(list_processes(options_.root, true), config_.attach, managed);
+  for (const auto& [pid, rule] : managed_rules()) {
+    if (managed.contains(pid)) continue;
+    if (const auto by = wanted.find(pid); by != wanted.end()) {
+      managed_.at(pid)->rule = by->second;
+      continue;
+    }
+    spdlog::info("detached pid={} reason=\"rule {} is gone\"", pid, to_string(rule));
+    forget(pid);
+  }
+  left_alone_.clear();
+  for (const AttachRule& rule : config_.attach) {
+    const std::int32_t pid = pid_of(rule);
+    if (pid == 0 || is_in(old, rule) || managed_.contains(pid)) continue;
+    if (const Result<void> done = attach_by(rule, pid); !done)
+      spdlog::warn("not attached pid={} reason=\"{}\"", pid, done.error().line());
+  }
+  find_processes();
 }
 
 Result<void> App::tell_module(const Config& now) {
@@ -203,7 +288,9 @@ Result<App::Change> App::set(const std::string& name, const std::string& value) 
 /// The module first: what it refuses is not kept.
 Result<void> App::take_over(Config now) {
   if (Result<void> told = tell_module(now); !told) return told;
-  config_ = std::move(now);
+  const Config old = std::exchange(config_, std::move(now));
+  if (config_.attach_poll != old.attach_poll) finder_.set_period(config_.attach_poll);
+  if (config_.attach != old.attach) rules_changed(old.attach);
   spdlog::set_level(spdlog::level::from_str(config_.log_level));
   for (Target* const target : targets()) target->config_changed(config_);
   report_status();
@@ -255,6 +342,10 @@ const Machine& App::machine_now() {
 Target* App::find(std::int32_t pid) {
   const auto found = managed_.find(pid);
   return found == managed_.end() ? nullptr : found->second->target.get();
+}
+
+std::string App::rule_of(std::int32_t pid) const {
+  return to_string(managed_.at(pid)->rule);
 }
 
 std::vector<Target*> App::targets() {

@@ -17,12 +17,14 @@
 #include <memory>
 #include <string>
 
+#include "attach/find.hpp"
 #include "config/config.hpp"
 #include "config/read.hpp"
 #include "control/server.hpp"
 #include "device/device.hpp"
 #include "service.hpp"
 #include "target.hpp"
+#include "util/ticker.hpp"
 
 namespace hmk {
 
@@ -46,6 +48,10 @@ class App {
   Result<void> start();
   void stop();
 
+  /// Attach who has appeared since the last time and is named by a rule of the
+  /// config, or descends from who is; every attach_poll.
+  void find_processes();
+
   // What the control verbs do. Each leaves everything as it was when it fails.
   Result<void> attach(std::int32_t pid);
   Result<void> detach(std::int32_t pid);
@@ -67,6 +73,7 @@ class App {
   const Machine& machine() const { return machine_; }
   const Machine& machine_now();  ///< with fresh free memory
   Target* find(std::int32_t pid);
+  std::string rule_of(std::int32_t pid) const;  ///< why it is managed
   std::vector<Target*> targets();
 
  private:
@@ -77,6 +84,10 @@ class App {
   void on_readable(std::int32_t pid);
   void on_gone(std::int32_t pid);
   void forget(std::int32_t pid);
+  Result<void> attach_by(const AttachRule& rule, std::int32_t pid);
+  RuleByPid managed_rules() const;
+  bool is_named_still(const AttachRule& rule, std::int32_t pid) const;
+  void rules_changed(const std::vector<AttachRule>& old);
   Result<void> tell_module(const Config& now);
   Result<void> take_over(Config now);
   void wait_for_signal();
@@ -91,6 +102,8 @@ class App {
   boost::asio::signal_set signals_;
   Server server_;
   std::map<std::int32_t, std::unique_ptr<Managed>> managed_;
+  std::map<std::int32_t, std::uint64_t> left_alone_;  ///< PID, start time: not by a rule again
+  Ticker finder_;
 };
 
 }  // namespace hmk

@@ -40,7 +40,7 @@ void apply(const Flags& flags, hmk::Config& config) {
   if (flags.track_only) config.mode = hmk::Mode::track_only;
   if (!flags.socket.empty()) config.socket = flags.socket;
   if (!flags.log_level.empty()) config.log_level = flags.log_level;
-  if (flags.pid != 0) config.attach = {flags.pid};
+  if (flags.pid != 0) config.attach = {hmk::rule_of_pid(flags.pid)};
 }
 
 /// The file, and the flags over it. Without --config a missing default file means

@@ -251,6 +251,7 @@ json report_status(App& app) {
   for (Target* const target : app.targets())
     targets.push_back({{"pid", target->pid()},
                        {"comm", target->process().comm},
+                       {"rule", app.rule_of(target->pid())},
                        {"mode", mode_of(*target, app)},
                        {"home_node", target->home() < 0 ? json() : json(target->home())},
                        {"tiers", tiers_of(*target, app)},

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "attach/rules.hpp"
+
 namespace hmk {
 
 /// track-only: profile and plan, move nothing. dry-run: the module also checks each
@@ -53,7 +55,8 @@ struct Config {
   bool move_shared = false;  ///< also pages that other processes map
 
   std::vector<int> tiers;  ///< the node of each tier, fastest first; empty: asked of the machine
-  std::vector<std::int32_t> attach;  ///< PIDs
+  std::vector<AttachRule> attach;                                  ///< whom
+  std::chrono::nanoseconds attach_poll = std::chrono::seconds(2);  ///< for new ones
 
   std::string socket = "/run/hmk/control.sock";
   std::string socket_group = "hmk";

@@ -105,30 +105,29 @@ Result<void> set_ablation(Config& c, std::string_view text) {
   return {};
 }
 
-/// Whole numbers, each once.
-Result<std::vector<int>> parse_numbers(std::string_view text, std::uint64_t low, std::uint64_t high,
-                                       const std::string& what) {
-  std::vector<int> numbers;
+/// Words between commas, each once; `parse` reads one.
+template <class T>
+Result<std::vector<T>> parse_list(std::string_view text, Result<T> (*parse)(std::string_view)) {
+  std::vector<T> all;
   for (const std::string_view word : split(text)) {
-    const Result<std::uint64_t> number = parse_count(word);
-    if (!number || *number < low || *number > high)
-      return Error{"'" + std::string(word) + "' is no " + what,
-                   "use " + std::to_string(low) + " .. " + std::to_string(high)};
-    if (std::ranges::find(numbers, static_cast<int>(*number)) != numbers.end())
-      return Error{what + " " + std::string(word) + " is given twice", "name each once"};
-    numbers.push_back(static_cast<int>(*number));
+    Result<T> one = parse(word);
+    if (!one) return one.error();
+    if (std::ranges::find(all, *one) != all.end())
+      return Error{"'" + std::string(word) + "' is given twice", "name each once"};
+    all.push_back(*std::move(one));
   }
-  return numbers;
+  return all;
 }
 
-std::string numbers_text(const std::vector<int>& numbers) {
-  std::string text;
-  for (const int number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
-  return text;
+Result<int> parse_node(std::string_view word) {
+  const Result<std::uint64_t> number = parse_count(word);
+  if (!number || *number > 63)
+    return Error{"'" + std::string(word) + "' is no node", "use 0 .. 63"};
+  return static_cast<int>(*number);
 }
 
 Result<void> set_tiers(Config& c, std::string_view text) {
-  const auto nodes = parse_numbers(text == "auto" ? "" : text, 0, 63, "node");
+  const auto nodes = parse_list(text == "auto" ? "" : text, parse_node);
   if (!nodes) return nodes.error();
   if (nodes->empty() && text != "auto")
     return Error{"names no node", "write auto, or nodes: [0, 1, 2, 3]"};
@@ -136,11 +135,23 @@ Result<void> set_tiers(Config& c, std::string_view text) {
   return {};
 }
 
+std::string tiers_text(const Config& c) {
+  std::string text;
+  for (const int node : c.tiers) text += (text.empty() ? "" : ",") + std::to_string(node);
+  return text.empty() ? "auto" : text;
+}
+
 Result<void> set_attach(Config& c, std::string_view text) {
-  const auto pids = parse_numbers(text, 1, 4194304, "PID");
-  if (!pids) return pids.error();
-  c.attach = *pids;
+  const auto rules = parse_list(text, parse_rule);
+  if (!rules) return rules.error();
+  c.attach = *rules;
   return {};
+}
+
+std::string attach_text(const Config& c) {
+  std::string text;
+  for (const AttachRule& rule : c.attach) text += (text.empty() ? "" : ",") + to_string(rule);
+  return text;
 }
 
 std::string ablation_text(std::uint32_t switches) {
@@ -278,10 +289,16 @@ const std::array kKeys{
     Key{"shared", "no or yes", kLive, kOwn,
         [](Config& c, Text t) { return set_word(c.move_shared, t, "yes", true, "no", false); },
         [](const Config& c) { return std::string(c.move_shared ? "yes" : "no"); }},
-    Key{"tiers", "auto or nodes, fastest first", kLive, kOwn, set_tiers,
-        [](const Config& c) { return c.tiers.empty() ? "auto" : numbers_text(c.tiers); }, true},
-    Key{"attach", "PIDs", kAtStart, kOwn, set_attach,
-        [](const Config& c) { return numbers_text(c.attach); }, true},
+    Key{"tiers", "auto or nodes, fastest first", kLive, kOwn, set_tiers, tiers_text, true},
+    Key{"attach", "PIDs, comm=NAME, cgroup=/PATH, unit=NAME.service", kLive, kOwn, set_attach,
+        attach_text, true},
+    Key{"attach_poll", "duration, 100ms .. 1h", kLive, kOwn,
+        [](Config& c, Text t) {
+          return assign<nanoseconds>(c.attach_poll, parse_duration(t),
+                                     std::chrono::milliseconds(100), std::chrono::hours(1), t,
+                                     "100ms .. 1h");
+        },
+        [](const Config& c) { return format_duration(c.attach_poll); }},
     Key{"socket", "absolute path", kAtStart, kOwn, set_socket,
         [](const Config& c) { return c.socket; }},
     Key{"socket_group", "name of a group", kAtStart, kOwn, set_socket_group,

@@ -23,7 +23,9 @@ fs::path proc_dir(const fs::path& root, std::int32_t pid) {
 /// The fields of /proc/PID/stat behind the name, which may itself hold spaces
 /// and brackets. The first one here is field 3 of proc(5).
 struct Stat {
+  std::string comm;
   std::string state;
+  std::int32_t parent = 0;
   unsigned long flags = 0;
   std::uint64_t start_time = 0;  // clock ticks since boot
   int processor = -1;
@@ -35,14 +37,21 @@ std::optional<Stat> read_stat(const fs::path& path) {
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(text->substr(name_end + 1));
   Stat stat;
+  const std::size_t name = text->find('(') + 1;
+  stat.comm = text->substr(name, name_end - name);
   std::string word;
   for (int field = 3; field <= 39 && fields >> word; ++field) {
     if (field == 3) stat.state = word;
+    if (field == 4) std::from_chars(word.data(), word.data() + word.size(), stat.parent);
     if (field == 9) std::from_chars(word.data(), word.data() + word.size(), stat.flags);
     if (field == 22) std::from_chars(word.data(), word.data() + word.size(), stat.start_time);
     if (field == 39) std::from_chars(word.data(), word.data() + word.size(), stat.processor);
   }
   return stat;
+}
+
+bool has_ended(const Stat& stat) {
+  return stat.state == "Z" || stat.state == "X" || (stat.flags & kExiting) != 0;
 }
 
 std::string status_field(const fs::path& path, const std::string& field) {
@@ -82,6 +91,12 @@ void add_mapping(std::string_view line, std::map<int, std::uint64_t>& resident) 
 
 }  // namespace
 
+std::optional<Birth> read_birth(const fs::path& root, std::int32_t pid) {
+  std::optional<Stat> stat = read_stat(proc_dir(root, pid) / "stat");
+  if (!stat || stat->flags & kKernelThread || has_ended(*stat)) return std::nullopt;
+  return Birth{stat->parent, stat->start_time, std::move(stat->comm)};
+}
+
 Result<ProcessInfo> read_process(const fs::path& root, std::int32_t pid) {
   const std::string who = "PID " + std::to_string(pid);
   const auto stat = read_stat(proc_dir(root, pid) / "stat");
@@ -90,7 +105,7 @@ Result<ProcessInfo> read_process(const fs::path& root, std::int32_t pid) {
   if (stat->flags & kKernelThread)
     return Error{who + " is a kernel thread and has no memory of its own",
                  "give the PID of an application", EINVAL};
-  if (stat->state == "Z" || stat->state == "X" || stat->flags & kExiting)
+  if (has_ended(*stat))
     return Error{who + " has ended", "give the PID of a running process", ESRCH};
   ProcessInfo info;
   info.comm = read_text(proc_dir(root, pid) / "comm").value_or("?");

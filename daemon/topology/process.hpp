@@ -25,6 +25,16 @@ struct ProcessInfo {
   std::set<int> mems_allowed;    ///< nodes; empty: unknown, so all
 };
 
+/// What does not cost more than one small file: enough to tell whether a rule names it.
+struct Birth {
+  std::int32_t parent = 0;
+  std::uint64_t start_time = 0;
+  std::string comm;
+};
+
+/// Nothing when `pid` does not exist, is a kernel thread or has ended.
+std::optional<Birth> read_birth(const std::filesystem::path& root, std::int32_t pid);
+
 /// Fails with the reason when `pid` does not exist, is a kernel thread or a zombie.
 Result<ProcessInfo> read_process(const std::filesystem::path& root, std::int32_t pid);
 

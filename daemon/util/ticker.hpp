@@ -20,6 +20,12 @@ class Ticker {
         step_(std::move(step)) {
     wait();
   }
+  /// From now on.
+  void set_period(std::chrono::nanoseconds period) {
+    period_ = std::chrono::duration_cast<Clock::duration>(period);
+    timer_.expires_after(period_);  // ends the wait under way
+    wait();
+  }
   void stop() {
     stopped_ = true;
     timer_.cancel();

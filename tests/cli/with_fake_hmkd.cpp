@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
   config.mode = hmk::Mode::manage;
   config.log_level = "error";
   config.socket = (tree.root() / "control.sock").string();
-  config.attach = {kPid};
+  config.attach = {hmk::rule_of_pid(kPid)};
   hmk::test::FakeKernel kernel;
   boost::asio::io_context loop;
   hmk::App app(loop, config,

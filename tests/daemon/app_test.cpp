@@ -55,7 +55,7 @@ class AppTest : public ::testing::Test {
     test::put_four_tiers(tree_);
     test::put_process(tree_, kPid, "redis-server");
     config_.socket = (tree_.root() / "control.sock").string();
-    config_.attach = {kPid};
+    config_.attach = {rule_of_pid(kPid)};
   }
 
   App& start() {
@@ -65,12 +65,13 @@ class AppTest : public ::testing::Test {
             .attach = [this](std::int32_t pid, const hmk_params& params) -> Result<Session> {
               if (attach_error_ != 0) return Error{"refused", "", attach_error_};
               attached_.push_back(pid);
-              kernel_.params = params;
-              return Session{std::make_unique<test::FakeDevice>(kernel_), info_};
+              FakeKernel& kernel = pid == kPid ? kernel_ : others_[pid];
+              kernel.params = params;
+              return Session{std::make_unique<test::FakeDevice>(kernel), info_};
             },
             .root = tree_.root(),
             .module_info = info_,
-            .ends_with_last_target = true,
+            .ends_with_last_target = ends_with_last_target_,
             .read_config = [this] { return file_; }});
     const Result<void> started = app_->start();
     EXPECT_TRUE(started) << started.error().line();
@@ -93,10 +94,12 @@ class AppTest : public ::testing::Test {
   test::Tree tree_;
   boost::asio::io_context loop_;
   FakeKernel kernel_;
+  std::map<std::int32_t, FakeKernel> others_;  ///< of any PID but kPid
   hmk_info info_ = test::full_info();
   Config config_;
   ConfigOrProblems file_;  ///< what a reload reads
   int attach_error_ = 0;
+  bool ends_with_last_target_ = true;
   std::vector<std::int32_t> attached_;
   std::unique_ptr<App> app_;
 };
@@ -455,6 +458,84 @@ TEST_F(AppTest, RegionsComeHottestFirstAndAsManyAsAsked) {
 TEST_F(AppTest, AManagedPidIsNotAttachedTwice) {
   start();
   EXPECT_EQ(verb("attach", {{"pid", kPid}})["error"]["what"], "PID 4711 is managed already");
+}
+
+/// Rules instead of the one PID; hmkd stays when nobody is managed.
+class AppRulesTest : public AppTest {
+ protected:
+  void SetUp() override {
+    AppTest::SetUp();
+    ends_with_last_target_ = false;
+    rule("comm=redis-server");
+  }
+  void rule(const std::string& word) { config_.attach = {*parse_rule(word)}; }
+  json managed() {
+    const json status = data("status");
+    json pids = json::array();
+    for (const json& row : status["targets"]) pids.push_back(row["pid"]);
+    return pids;
+  }
+};
+
+TEST_F(AppRulesTest, ManagesWhoIsThereAndWhoAppears) {
+  start();
+  EXPECT_EQ(managed(), json({kPid}));
+  EXPECT_EQ(target("status")["rule"], "comm=redis-server");
+  test::put_process(tree_, 12, "other");
+  test::put_process(tree_, 13, "redis-server");
+  app_->find_processes();
+  EXPECT_EQ(managed(), json({13, kPid}));
+  EXPECT_EQ(attached_, (std::vector<std::int32_t>{kPid, 13}));
+}
+
+TEST_F(AppRulesTest, WhoWasDetachedByHandIsLeftAloneUntilItsPidIsAnothers) {
+  start();
+  data("detach", {{"pid", kPid}});
+  app_->find_processes();
+  EXPECT_EQ(managed(), json::array());
+  test::put_process(tree_, kPid, "redis-server", 0, 4194304, 'S', 1, 99);
+  app_->find_processes();
+  EXPECT_EQ(managed(), json({kPid}));
+}
+
+TEST_F(AppRulesTest, WhoCannotBeAttachedIsTriedOnce) {
+  attach_error_ = EPERM;
+  start();
+  attach_error_ = 0;
+  app_->find_processes();
+  EXPECT_EQ(managed(), json::array());
+  data("attach", {{"pid", kPid}});
+  EXPECT_EQ(managed(), json({kPid})) << "by hand it is";
+}
+
+TEST_F(AppRulesTest, ChildrenFollowWhereAsked) {
+  test::put_process(tree_, 20, "worker", 0, 4194304, 'S', kPid);
+  start();
+  EXPECT_EQ(managed(), json({kPid}));
+  data("set", {{"key", "attach"}, {"value", "comm=redis-server+children"}});
+  EXPECT_EQ(managed(), json({20, kPid}));
+  test::put_process(tree_, 9, "worker", 0, 4194304, 'S', 20);
+  app_->find_processes();
+  EXPECT_EQ(managed(), json({9, 20, kPid})) << "and their children";
+}
+
+TEST_F(AppRulesTest, AChangedRuleLetsGoOfItsProcessesAndOfNobodyElse) {
+  test::put_process(tree_, 12, "other");
+  test::put_process(tree_, 13, "third");
+  start();
+  data("attach", {{"pid", 12}});
+  data("set", {{"key", "attach"}, {"value", "comm=th?rd"}});
+  EXPECT_EQ(managed(), json({12, 13}));
+  data("set", {{"key", "attach"}, {"value", "13,comm=redis-*"}});
+  EXPECT_EQ(managed(), json({12, 13, kPid}));
+}
+
+TEST_F(AppRulesTest, AnExecThatNoRuleNamesIsLetGo) {
+  start();
+  test::put_process(tree_, kPid, "other");
+  kernel_.tell(HMK_EVENT_GONE, 0);
+  run();
+  EXPECT_EQ(managed(), json::array());
 }
 
 TEST_F(AppTest, TheOneTargetThatCannotBeAttachedIsAnError) {

@@ -74,12 +74,17 @@ inline void put_four_tiers(Tree& tree, std::uint64_t total_kb = 262144,
 
 /// A process whose threads last ran on `cpu`.
 inline void put_process(Tree& tree, int pid, const std::string& comm, int cpu = 0,
-                        unsigned long flags = 4194304, char state = 'S') {
+                        unsigned long flags = 4194304, char state = 'S', int parent = 1,
+                        unsigned long start_time = 22) {
   const std::string dir = "proc/" + std::to_string(pid) + "/";
   std::string stat = std::to_string(pid) + " (" + comm + ") " + state;
   for (int field = 4; field <= 52; ++field) {
-    if (field == 9) {
+    if (field == 4) {
+      stat += " " + std::to_string(parent);
+    } else if (field == 9) {
       stat += " " + std::to_string(flags);
+    } else if (field == 22) {
+      stat += " " + std::to_string(start_time);
     } else if (field == 39) {
       stat += " " + std::to_string(cpu);
     } else {

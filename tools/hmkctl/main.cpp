@@ -61,9 +61,11 @@ int usage_error(const std::string& problem, const std::string& remedy) {
 int explain_extra(const CLI::App& app, const std::string& word) {
   const bool is_verb_place = app.get_subcommands().empty(), is_option = word.starts_with('-');
   const std::vector<std::string> options = hmk::all_long_options(app);
-  const std::string suggestion = is_option       ? hmk::did_you_mean(word, std::vector<std::string_view>(options.begin(), options.end()))
-                                 : is_verb_place ? hmk::did_you_mean(word, verb_names())
-                                                 : "";
+  const std::string suggestion =
+      is_option
+          ? hmk::did_you_mean(word, std::vector<std::string_view>(options.begin(), options.end()))
+      : is_verb_place ? hmk::did_you_mean(word, verb_names())
+                      : "";
   return usage_error((is_option       ? "unknown option '"
                       : is_verb_place ? "unknown verb '"
                                       : "unexpected '") +

@@ -23,6 +23,7 @@ const std::vector<Table>& status_tables() {
       {"targets",
        {{"pid", "PID"},
         {"comm", "COMM"},
+        {"rule", ""},
         {"mode", "MODE"},
         {"home_node", ""},
         {"last_interval/seq", "INTERVAL"},

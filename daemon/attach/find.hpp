@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// Looks through /proc for the processes that rules name.
+//
+//   for (const auto& [pid, rule] : find_wanted(list_processes("/"), rules, managed))
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "attach/rules.hpp"
+
+namespace hmk {
+
+/// What a rule looks at; nothing when `pid` is no application or has ended.
+std::optional<Candidate> read_candidate(const std::filesystem::path& root, std::int32_t pid,
+                                        bool with_cgroup);
+
+/// All applications: no kernel thread, nobody who has ended. One small file of each is
+/// read, two with `with_cgroup`.
+std::vector<Candidate> list_processes(const std::filesystem::path& root, bool with_cgroup);
+
+/// The rule by which a process is managed, by PID.
+using RuleByPid = std::map<std::int32_t, AttachRule>;
+
+/// Who is named by a rule, or descends from one that is or from one of `managed`
+/// whose rule says "+children"; that rule is theirs then.
+RuleByPid find_wanted(const std::vector<Candidate>& processes, const std::vector<AttachRule>& rules,
+                      const RuleByPid& managed);
+
+}  // namespace hmk
