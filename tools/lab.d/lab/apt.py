@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Packages looked up and downloaded with the machine's own apt, never installed by this file.
+"""Packages looked up and downloaded with the machine's own apt; only install_missing() changes the machine.
 
 A suite the machine does not list is reached through a private apt configuration: own lists, own
 cache, the archive taken from the machine's own sources. The system's configuration is never edited.
@@ -69,6 +69,27 @@ class Apt:
             if attempt == 0:
                 self.update()
         raise LabError(f"apt-get download {' '.join(packages)} failed: {_last(done.stderr)}; check the network")
+
+
+def install_missing(packages: Iterable[str], what: str) -> None:
+    """Install what is missing of `packages`, as root; `what` needs them."""
+    missing = [name for name in packages if not _installed(name)]
+    if not missing:
+        return
+    command = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *missing]
+    if os.geteuid() != 0:
+        raise LabError(f"{what} needs {', '.join(missing)}; run as root: {' '.join(command)}")
+    with step(f"installing {' '.join(missing)}"):
+        done = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, env=dict(os.environ, DEBIAN_FRONTEND="noninteractive"))
+    if done.returncode:
+        raise LabError(f"{' '.join(command)} failed: {done.stdout.strip().splitlines()[-1:]}")
+
+
+def _installed(package: str) -> bool:
+    done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", package], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return done.stdout.startswith("installed")
 
 
 def _last(text: str) -> str:

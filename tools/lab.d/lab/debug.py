@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
 from . import cache
-from .apt import Apt
+from .apt import Apt, install_missing
 from .errors import LabError
 from .progress import step
 
@@ -34,7 +34,7 @@ def debug_kernel(base: Path) -> Tuple[str, Path]:
     key = sha256(f"{version}\n{text}".encode()).hexdigest()[:8]
     folder = base / key
     if not folder.is_dir():
-        _install_missing()
+        install_missing(NEEDS, "the debug kernel")
         with cache.filled(folder) as partial:
             _build(apt, wanted, key, partial)
         for old in [p for p in base.iterdir() if p.is_dir() and p != folder]:
@@ -67,26 +67,6 @@ def check_options(wanted: Dict[str, str], made: str) -> None:
              if values.get(name, "n") != value]
     if wrong:
         raise LabError(f"debug kernel: after olddefconfig {', '.join(wrong)}; set what it depends on in {FRAGMENT}")
-
-
-def _install_missing() -> None:
-    missing = [name for name in NEEDS if not _installed(name)]
-    if not missing:
-        return
-    command = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *missing]
-    if os.geteuid() != 0:
-        raise LabError(f"the debug kernel needs {', '.join(missing)}; run as root: {' '.join(command)}")
-    with step(f"installing {' '.join(missing)}"):
-        done = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, env=dict(os.environ, DEBIAN_FRONTEND="noninteractive"))
-    if done.returncode:
-        raise LabError(f"{' '.join(command)} failed: {done.stdout.strip().splitlines()[-1:]}")
-
-
-def _installed(package: str) -> bool:
-    done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", package], check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    return done.stdout.startswith("installed")
 
 
 def _build(apt: Apt, wanted: Dict[str, str], key: str, folder: Path) -> None:

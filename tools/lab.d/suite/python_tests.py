@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tools' own tests: unittest files in tests/lab and tests/bench, each method counted by itself."""
+"""The tools' own tests: unittest files in FOLDERS of tests/, each method counted by itself."""
 import sys
 import time
 import traceback
@@ -10,7 +10,7 @@ from typing import Iterator, List
 from suite.case import FAILED, PASSED, SKIPPED, Result
 
 
-FOLDERS = ("lab", "bench")
+FOLDERS = ("lab", "bench", "static")
 
 
 def collect(tests: Path) -> List[unittest.TestCase]:

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Every checker of tools/check-static finds the defect planted for it: one that cannot fail proves nothing."""
+import json
+import shutil
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/check-static.d")]
+
+from lab.apt import install_missing  # noqa: E402
+import kernel  # noqa: E402
+import user  # noqa: E402
+from main import CHECKERS  # noqa: E402
+from tree import Tree, findings  # noqa: E402
+
+#: What the finding must tell of, for each checker.
+WANTED = {
+    "gcc": ["gcc_without_prototype"],
+    "sparse": ["dereference of noderef expression"],
+    "clang": ["self-comparison"],
+    "coccinelle": ["still held on return", "is not put on this way out", "may sleep"],
+    "checkpatch": ["CODE_INDENT"],
+    "clang-tidy": ["after it was moved"],
+    "cppcheck": ["out of bounds"],
+    "shellcheck": ["Double quote"],
+}
+
+
+class Planted(unittest.TestCase):
+    """One tree for all: what a checker leaves in the cache is keyed by the tree's path."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.root = Path(tempfile.gettempdir()).resolve() / "hmk-planted"
+        shutil.rmtree(cls.root, ignore_errors=True)
+        shutil.copytree(ROOT / "tests/static/planted", cls.root)
+        shutil.copy(ROOT / ".clang-tidy", cls.root)
+        for name in ("include", "uapi", "build/release"):
+            (cls.root / name).mkdir(parents=True, exist_ok=True)
+        source = cls.root / "daemon/defects.cpp"
+        (cls.root / user.DATABASE).write_text(json.dumps([{"directory": str(cls.root), "file": str(source),
+                                                           "command": f"c++ -std=c++20 -o x.o -c {source}"}]), encoding="utf-8")
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.root)
+
+    def finds(self, name):
+        function, packages = CHECKERS[name]
+        install_missing(packages, "this test")
+        found = function(Tree(self.root, ("6.1",)))
+        for wanted in WANTED[name]:
+            self.assertTrue([line for line in found if wanted in line], f"{name} finds '{wanted}', it found {found}")
+
+
+def _add(name):
+    setattr(Planted, f"test_{name.replace('-', '_')}_finds_what_is_planted_for_it", lambda self: self.finds(name))
+
+
+for checker in CHECKERS:
+    _add(checker)
+
+
+class Lines(unittest.TestCase):
+    def test_only_lines_of_files_below_the_tree_are_findings_and_each_once(self):
+        lines = ["/t/kmod/a.c:1: warning: x", "/t/kmod/a.c:1: warning: x", "/usr/include/b.h:2: warning: y", "note", "/t/c.c:3: note: z"]
+        self.assertEqual(findings(lines, Path("/t")), ["kmod/a.c:1: warning: x"])
+
+    def test_what_kbuild_tells_gcc_alone_is_not_told_clang(self):
+        words = ["-I./include", "-fconserve-stack", "-include", "a.h", "-DMODULE", "-mrecord-mcount", "-Wall"]
+        self.assertEqual(kernel._kept(words), ["-I./include", "-include", "a.h", "-DMODULE", "-Wall"])
+
+
+if __name__ == "__main__":
+    unittest.main()
