@@ -84,8 +84,11 @@ static int merge_params(struct hmk_params *into, const struct hmk_params *given)
 
 	if (given->mask & ~HMK_PARAM_ALL || given->reserved)
 		return -EINVAL;
-	if (given->mask & HMK_PARAM_NUM_SCANS)
-		p.tau1_q16 = p.tau2_q16 = p.tau_step_q16 = 0;
+	if (given->mask & HMK_PARAM_NUM_SCANS) {
+		p.tau1_q16 = 0;
+		p.tau2_q16 = 0;
+		p.tau_step_q16 = 0;
+	}
 	for (i = 0; i < ARRAY_SIZE(hmk_limits); i++) {
 		const struct limit *l = &hmk_limits[i];
 		u64 value = value_of(given, l);

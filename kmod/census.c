@@ -13,7 +13,7 @@
 
 #define SLICE_PARTS	8u	/* a full rotation takes this many intervals, or more */
 #define STEP_BYTES	(2ull << 20)
-#define BUDGET_PARTS	8u	/* it takes at most so much of the budget: samples tell of places, too */
+#define BUDGET_PARTS	8u	/* of the budget at most: samples tell of places, too */
 
 static void count_leaf(const struct hmk_leaf *leaf, void *arg)
 {

@@ -72,8 +72,9 @@ void hmk_moved(struct hmk_chunk *c, struct hmk_page *pg, bool recopied)
 static bool may_precopy(const struct hmk_chunk *c, struct folio *folio, bool whole)
 {
 	return c->may_precopy && (c->own || !whole) && folio_test_anon(folio) &&
-	       !folio_test_ksm(folio) && folio_test_swapbacked(folio) && !folio_test_swapcache(folio) &&
-	       !folio_test_writeback(folio) && hmk_folio_mapped_once(folio, whole);
+	       !folio_test_ksm(folio) && folio_test_swapbacked(folio) &&
+	       !folio_test_swapcache(folio) && !folio_test_writeback(folio) &&
+	       hmk_folio_mapped_once(folio, whole);
 }
 
 /* Atomic, so that a dirty bit the CPU sets at this moment is not lost. Return: the entry before. */
@@ -241,8 +242,8 @@ void hmk_collect(struct hmk_chunk *c, struct vm_area_struct *vma)
 	c->nr = 0;
 	c->nr_protected = 0;
 	/* A secondary MMU (KVM, a device) writes without our entries. */
-	c->may_precopy = !(c->flags & HMK_MOVE_SYNC_COPY) && !c->sync_left && !mm_has_notifiers(c->mm) &&
-			 !(vma->vm_flags & VM_SHADOW_STACK);
+	c->may_precopy = !(c->flags & HMK_MOVE_SYNC_COPY) && !c->sync_left &&
+			 !mm_has_notifiers(c->mm) && !(vma->vm_flags & VM_SHADOW_STACK);
 	hmk_walk_leaves(c->mm, c->start, c->end, collect_leaf, c);
 	if (!c->nr_protected)
 		return;

@@ -234,8 +234,10 @@ static int move_range(struct hmk_chunk *c, const struct hmk_range *r, u32 chunk_
 	int err = 0;
 
 	c->node = r->node;
-	if (r->start != c->end)		/* other memory: nothing is known of it */
-		c->nr_sync = c->sync_left = 0;
+	if (r->start != c->end) {	/* other memory: nothing is known of it */
+		c->nr_sync = 0;
+		c->sync_left = 0;
+	}
 	for (c->start = r->start; c->start < end && !err; c->start = c->end) {
 		c->end = chunk_end(c->start, end, chunk_pages);
 		if (should_stop(c->session))

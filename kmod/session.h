@@ -84,7 +84,7 @@ struct hmk_session {
 	u32 table_capacity;		/* records of the first table */
 	struct task_struct *thread;	/* interval clock; NULL when stopped */
 
-	struct mutex table_lock;
+	struct mutex table_lock;	/* @table */
 	struct hmk_table *table;	/* NULL until needed; replaced when it grows */
 
 	struct hmk_profile prof;
@@ -93,7 +93,7 @@ struct hmk_session {
 	u32 nr_touched;			/* HMK_TOUCHED_MAX + 1: too many, census all */
 	struct hmk_touched touched[HMK_TOUCHED_MAX];
 
-	spinlock_t stats_lock;
+	spinlock_t stats_lock;		/* @stats */
 	struct hmk_stats stats;
 
 	wait_queue_head_t wait;		/* poll and read */

@@ -50,6 +50,7 @@ static bool pmd_leaf_lock(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,
 	leaf->pmd = pmd;
 	leaf->ptl = ptl;
 	leaf->page = huge_page_of(pmd_pfn(*pmd));
+	__release(ptl);	/* the caller's now: sparse knows no lock that is taken or not */
 	return true;
 }
 
@@ -72,8 +73,11 @@ static pte_t *table_lock(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,
 	pte = pte_offset_kernel(&seen, addr);
 	*ptlp = pte_lockptr(mm, &seen);
 	spin_lock(*ptlp);
-	if (pmd_same(seen, READ_ONCE(*pmd)))
+	if (pmd_same(seen, READ_ONCE(*pmd))) {
+		__release(*ptlp);	/* as above */
+		__release(RCU);
 		return pte;
+	}
 	spin_unlock(*ptlp);
 gone:
 	rcu_read_unlock();
@@ -82,6 +86,8 @@ gone:
 
 static void table_unlock(spinlock_t *ptl)
 {
+	__acquire(RCU);
+	__acquire(ptl);
 	spin_unlock(ptl);
 	rcu_read_unlock();
 }
@@ -117,12 +123,18 @@ bool hmk_leaf_lock(struct mm_struct *mm, unsigned long addr, struct hmk_leaf *le
 	return false;
 }
 
+static void huge_unlock(spinlock_t *ptl)
+{
+	__acquire(ptl);
+	spin_unlock(ptl);
+}
+
 void hmk_leaf_unlock(struct hmk_leaf *leaf)
 {
 	if (leaf->shift == PAGE_SHIFT)
 		table_unlock(leaf->ptl);
 	else
-		spin_unlock(leaf->ptl);
+		huge_unlock(leaf->ptl);
 }
 
 static void walk_table(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,

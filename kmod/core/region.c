@@ -273,7 +273,7 @@ static __u32 odd_ones(const struct hmk_region *r, const struct hmk_sample *s)
 static const struct hmk_sample *next_odd(const struct hmk_region *r, const struct hmk_sample *s,
 					 __u32 high, __u64 from)
 {
-	const struct hmk_sample *next = 0;
+	const struct hmk_sample *next = (void *)0;
 	__u32 k;
 
 	for (k = 0; k < r->quota; k++) {

@@ -266,8 +266,8 @@ struct hmk_range {
 	__u64 start, length;	/* multiples of 4096; at most 1 TiB */
 	__s32 node;
 	__u32 flags;		/* 0 */
-	__u64 status;		/* __s32 per page, as move_pages(2) writes them, or 0;
-				 * not with HMK_MOVE_TICKET */
+	/* __s32 per page, as move_pages(2) writes them, or 0; not with HMK_MOVE_TICKET */
+	__u64 status;
 };
 
 /* Why a page stayed where it was: index of hmk_range_result.refused. */

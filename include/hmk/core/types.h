@@ -60,6 +60,7 @@ struct hmk_region {
 	__u8  age;		/* intervals profiled, saturating */
 	__u8  reserved[3];
 };
+
 HMK_CORE_ASSERT(sizeof(struct hmk_region) == 64);
 
 /*
@@ -73,6 +74,7 @@ struct hmk_sample {
 	__s16 node;
 	__u32 reserved;
 };
+
 HMK_CORE_ASSERT(sizeof(struct hmk_sample) == 16);
 
 #define HMK_REGION_NEW		(1u << 0)	/* never judged: WHI_0 = HI_0 */

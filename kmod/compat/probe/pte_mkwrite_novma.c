@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Since 6.6 pte_mkwrite() asks the VMA, out of line; the inline part has this name (2f0584f3f4bd). */
+/* Since 6.6 pte_mkwrite() asks the VMA, out of line; this is its inline part (2f0584f3f4bd). */
 #include <linux/mm.h>
 
 pte_t probe(pte_t pte);

@@ -541,7 +541,9 @@ static long free_kb(int node)
 
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", node);
 	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file)) {
+	if (!file)
+		err(3, "%s", path);
+	while (fgets(line, sizeof(line), file)) {
 		if (strstr(line, "MemFree:"))
 			kb = atol(strstr(line, "MemFree:") + 8);
 	}
