@@ -155,31 +155,49 @@ static struct mm_struct *grab_mm(struct task_struct *task)
 	return mm ? mm : ERR_PTR(-EINVAL);
 }
 
-static int bind(struct hmk_session *s, const struct hmk_attach *a, struct hmk_params *params)
-{
-	struct pid *pid = pid_of(a);
-	struct task_struct *task;
+/* What ATTACH has taken hold of before the session knows of it. */
+struct target {
+	struct pid *pid;
 	struct mm_struct *mm;
+	u32 table_capacity;
+};
 
-	if (IS_ERR(pid))
-		return PTR_ERR(pid);
-	task = get_pid_task(pid, PIDTYPE_TGID);
-	if (!task) {
-		put_pid(pid);
-		return -ESRCH;
-	}
-	mm = grab_mm(task);
-	put_task_struct(task);
-	if (IS_ERR(mm)) {
-		put_pid(pid);
-		return PTR_ERR(mm);
+static int find_target(const struct hmk_attach *a, struct target *t)
+{
+	struct task_struct *task;
+
+	t->pid = pid_of(a);
+	if (IS_ERR(t->pid))
+		return PTR_ERR(t->pid);
+	task = get_pid_task(t->pid, PIDTYPE_TGID);
+	t->mm = task ? grab_mm(task) : ERR_PTR(-ESRCH);
+	if (task)
+		put_task_struct(task);
+	if (IS_ERR(t->mm)) {
+		put_pid(t->pid);
+		return PTR_ERR(t->mm);
 	}
 	/* Twice what is there now: the table grows, but a reader has to follow. */
-	s->table_capacity = 2 * get_mm_rss(mm) / (HMK_CORE_BASE_REGION / PAGE_SIZE) + 256;
-	s->params = *params;
-	s->pid = pid;
-	smp_store_release(&s->mm, mm);	/* MOVE looks without the lock: @pid is set */
+	t->table_capacity = 2 * get_mm_rss(t->mm) / (HMK_CORE_BASE_REGION / PAGE_SIZE) + 256;
 	return 0;
+}
+
+static int bind(struct hmk_session *s, const struct target *t, const struct hmk_params *params)
+{
+	int err = 0;
+
+	mutex_lock(&s->lock);
+	if (s->mm) {
+		err = -EBUSY;
+	} else {
+		s->table_capacity = t->table_capacity;
+		s->params = *params;
+		s->pid = t->pid;
+		/* MOVE and mmap() look without the lock: @pid and the capacity are set. */
+		smp_store_release(&s->mm, t->mm);
+	}
+	mutex_unlock(&s->lock);
+	return err;
 }
 
 /**
@@ -187,12 +205,16 @@ static int bind(struct hmk_session *s, const struct hmk_attach *a, struct hmk_pa
  * @s:   session without a target.
  * @arg: struct hmk_attach in user memory.
  *
+ * The answer is written before the session is bound, since no user copy may
+ * happen under its lock: a caller that cannot be told has no session either.
+ *
  * Return: 0 or what the uapi header's table says.
  */
 long hmk_attach(struct hmk_session *s, void __user *arg)
 {
 	struct hmk_params params = hmk_defaults;
 	struct hmk_attach a;
+	struct target t;
 	long err = hmk_copy_in(&a, sizeof(a), arg, sizeof(a));
 
 	if (err)
@@ -200,27 +222,50 @@ long hmk_attach(struct hmk_session *s, void __user *arg)
 	if (a.flags & ~HMK_ATTACH_PID || a.reserved || a.table_bytes)
 		return -EINVAL;
 	err = merge_params(&params, &a.params);
+	if (!err && READ_ONCE(s->mm))	/* bind() asks again, under the lock */
+		err = -EBUSY;
+	if (!err)
+		err = find_target(&a, &t);
 	if (err)
 		return err;
-	mutex_lock(&s->lock);
-	err = s->mm ? -EBUSY : bind(s, &a, &params);
-	if (!err) {
-		a.params = params;
-		a.table_bytes = hmk_table_bytes(s);
+	a.params = params;
+	a.table_bytes = hmk_table_size(t.table_capacity);
+	err = hmk_copy_out(arg, &a, sizeof(a));
+	if (!err)
+		err = bind(s, &t, &params);
+	if (err) {
+		mmdrop(t.mm);
+		put_pid(t.pid);
 	}
+	return err;
+}
+
+/* Lay @given over the parameters in force; tell what came of it in @now. */
+static long set_params(struct hmk_session *s, const struct hmk_params *given,
+		       struct hmk_params *now, bool keep)
+{
+	long err;
+
+	mutex_lock(&s->lock);
+	*now = s->params;
+	err = s->mm ? merge_params(now, given) : -ENOTCONN;
+	if (!err && keep)
+		s->params = *now;
 	mutex_unlock(&s->lock);
-	return err ? err : hmk_copy_out(arg, &a, sizeof(a));
+	return err;
 }
 
 /**
  * hmk_set() - HMK_IOC_SET: change parameters from the next interval on.
  * @s:   attached session.
- * @arg: struct hmk_set in user memory; all values in force are written back.
+ * @arg: struct hmk_set in user memory; all values in force are written back,
+ *       and nothing changes if they cannot be.
  *
  * Return: 0 or what the uapi header's table says.
  */
 long hmk_set(struct hmk_session *s, void __user *arg)
 {
+	struct hmk_params given;
 	struct hmk_set set;
 	long err = hmk_copy_in(&set, sizeof(set), arg, sizeof(set));
 
@@ -228,9 +273,9 @@ long hmk_set(struct hmk_session *s, void __user *arg)
 		return err;
 	if (set.reserved)
 		return -EINVAL;
-	mutex_lock(&s->lock);
-	err = s->mm ? merge_params(&s->params, &set.params) : -ENOTCONN;
-	set.params = s->params;
-	mutex_unlock(&s->lock);
-	return err ? err : hmk_copy_out(arg, &set, sizeof(set));
+	given = set.params;
+	err = set_params(s, &given, &set.params, false);
+	if (!err)
+		err = hmk_copy_out(arg, &set, sizeof(set));
+	return err ? err : set_params(s, &given, &set.params, true);
 }

@@ -3,6 +3,7 @@
 #include <linux/capability.h>
 #include <linux/mmap_lock.h>
 #include <linux/nodemask.h>
+#include <linux/pagemap.h>
 #include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -327,6 +328,23 @@ int hmk_move_ranges(struct hmk_session *s, const struct hmk_move *m,
 	return err;
 }
 
+/* Whether answers can be written, before the first page moves. It writes zeros there. */
+static int check_answers(const struct hmk_move *m, const struct hmk_range *ranges)
+{
+	size_t left = 0;
+	u32 i;
+
+	if (m->results)
+		left = fault_in_writeable(u64_to_user_ptr(m->results),
+					  m->nr_ranges * sizeof(struct hmk_range_result));
+	for (i = 0; i < m->nr_ranges && !left; i++) {
+		if (ranges[i].status)
+			left = fault_in_writeable(u64_to_user_ptr(ranges[i].status),
+						  (ranges[i].length >> PAGE_SHIFT) * sizeof(s32));
+	}
+	return left ? -EFAULT : 0;
+}
+
 static int move_now(struct hmk_session *s, const struct hmk_move *m,
 		    const struct hmk_range *ranges)
 {
@@ -336,7 +354,9 @@ static int move_now(struct hmk_session *s, const struct hmk_move *m,
 	results = kvcalloc(m->nr_ranges, sizeof(*results), GFP_KERNEL);
 	if (!results)
 		return -ENOMEM;
-	err = hmk_move_ranges(s, m, ranges, results, true);
+	err = check_answers(m, ranges);
+	if (!err)
+		err = hmk_move_ranges(s, m, ranges, results, true);
 	if (m->results && copy_to_user(u64_to_user_ptr(m->results), results,
 				       m->nr_ranges * sizeof(*results)))
 		err = -EFAULT;

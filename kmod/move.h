@@ -70,6 +70,7 @@ long hmk_result(struct hmk_session *s, void __user *arg);
 void hmk_ticket_work(struct work_struct *work);
 void hmk_tickets_free(struct hmk_session *s);
 bool hmk_ticket_event(struct hmk_session *s, struct hmk_event *ev);
+void hmk_ticket_untold(struct hmk_session *s, u64 cookie);
 bool hmk_ticket_pending(struct hmk_session *s);
 
 #endif

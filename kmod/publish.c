@@ -19,7 +19,13 @@ static u64 buffer_bytes(u32 capacity)
 			  (u64)capacity * sizeof(struct hmk_record));
 }
 
-static u64 table_bytes(u32 capacity)
+/**
+ * hmk_table_size() - what a table takes, in bytes to map.
+ * @capacity: records of each of its two buffers.
+ *
+ * Return: bytes, whole pages.
+ */
+u64 hmk_table_size(u32 capacity)
 {
 	return PAGE_SIZE + 2 * buffer_bytes(capacity);
 }
@@ -30,7 +36,7 @@ static struct hmk_table *table_alloc(u32 capacity)
 
 	if (!t)
 		return NULL;
-	t->bytes = table_bytes(capacity);
+	t->bytes = hmk_table_size(capacity);
 	t->capacity = capacity;
 	t->header = vmalloc_user(t->bytes);
 	if (!t->header) {
@@ -89,7 +95,7 @@ u64 hmk_table_bytes(struct hmk_session *s)
 	u64 bytes;
 
 	mutex_lock(&s->table_lock);
-	bytes = s->table ? s->table->bytes : table_bytes(s->table_capacity);
+	bytes = s->table ? s->table->bytes : hmk_table_size(s->table_capacity);
 	mutex_unlock(&s->table_lock);
 	return bytes;
 }

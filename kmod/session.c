@@ -151,6 +151,19 @@ static bool next_event(struct hmk_session *s, struct hmk_event *ev)
 	return false;
 }
 
+/* Its reader could not be told: it is still to come. */
+static void keep_event(struct hmk_session *s, const struct hmk_event *ev)
+{
+	spin_lock(&s->event_lock);
+	if (ev->kind == HMK_EVENT_TICKET)
+		hmk_ticket_untold(s, ev->value);
+	else if (ev->kind == HMK_EVENT_GONE)
+		s->gone_acked = false;
+	else if (s->acked == ev->value)
+		s->acked--;
+	spin_unlock(&s->event_lock);
+}
+
 static bool has_event(struct hmk_session *s)
 {
 	bool has;
@@ -188,8 +201,10 @@ ssize_t hmk_session_read_event(struct hmk_session *s, char __user *buf, size_t l
 		over = s->gone_acked;
 		spin_unlock(&s->event_lock);
 		if (got) {
-			if (copy_to_user(buf + done, &ev, sizeof(ev)))
-				return -EFAULT;
+			if (copy_to_user(buf + done, &ev, sizeof(ev))) {
+				keep_event(s, &ev);
+				return done ? done : -EFAULT;
+			}
 			done += sizeof(ev);
 			continue;
 		}

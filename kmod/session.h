@@ -157,6 +157,7 @@ void hmk_adapt(struct hmk_profile *p);
 /* publish.c */
 int hmk_table_ensure(struct hmk_session *s);
 void hmk_table_destroy(struct hmk_session *s);
+u64 hmk_table_size(u32 capacity);
 u64 hmk_table_bytes(struct hmk_session *s);
 int hmk_table_mmap(struct hmk_session *s, struct vm_area_struct *vma);
 void hmk_publish(struct hmk_session *s, const struct hmk_interval *iv);

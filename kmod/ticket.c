@@ -186,6 +186,15 @@ bool hmk_ticket_event(struct hmk_session *s, struct hmk_event *ev)
 	return false;
 }
 
+/* It was not told after all. event_lock held. */
+void hmk_ticket_untold(struct hmk_session *s, u64 cookie)
+{
+	struct hmk_ticket *t = find(s, cookie);
+
+	if (t)
+		t->told = false;
+}
+
 bool hmk_ticket_pending(struct hmk_session *s)
 {
 	struct hmk_ticket *t;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hmk.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,6 +230,54 @@ static void moves(void)
 	close(fd);
 }
 
+/* A call that cannot hand back its answer has not happened. */
+static void answers_nobody_gets(void)
+{
+	struct hmk_attach *a = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hmk_set *set = (struct hmk_set *)a, now = { .size = sizeof(now) };
+	struct hmk_range r = { .start = (__u64)a, .length = 4096, .node = 2, .status = 8 };
+	struct hmk_move m = { .size = sizeof(m), .ranges = (__u64)&r, .nr_ranges = 1 };
+	const int fd = open_device();
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct hmk_event ev[2] = { 0 };
+	void *page = a, *volatile nowhere = (void *)8;
+	int node = -1;
+
+	*a = attach_to(getpid());
+	a->params.mask = HMK_PARAM_INTERVAL;
+	a->params.interval_ns = 50000000;
+	mprotect(a, 4096, PROT_READ);
+	expect("ATTACH whose struct is read-only", ioctl(fd, HMK_IOC_ATTACH, a), EFAULT);
+	mprotect(a, 4096, PROT_READ | PROT_WRITE);
+	expect("  left no session behind", ioctl(fd, HMK_IOC_ATTACH, a), 0);
+	*set = (struct hmk_set){ .size = sizeof(*set), .params = { .mask = HMK_PARAM_BUDGET, .budget_bp = 77 } };
+	mprotect(a, 4096, PROT_READ);
+	expect("SET whose struct is read-only", ioctl(fd, HMK_IOC_SET, set), EFAULT);
+	ioctl(fd, HMK_IOC_SET, &now);
+	expect("  changed nothing", now.params.budget_bp == 500 ? 0 : -1, 0);
+	mprotect(a, 4096, PROT_READ | PROT_WRITE);
+	expect("MOVE whose statuses cannot be written", ioctl(fd, HMK_IOC_MOVE, &m), EFAULT);
+	r.status = 0;
+	m.results = 8;
+	expect("MOVE whose results cannot be written", ioctl(fd, HMK_IOC_MOVE, &m), EFAULT);
+	syscall(SYS_move_pages, 0, 1, &page, NULL, &node, 0);
+	expect("  moved nothing", node >= 0 && node != 2 ? 0 : -1, 0);
+	m.results = 0;
+	m.flags = HMK_MOVE_TICKET;
+	m.cookie = 5;
+	expect("a ticket", ioctl(fd, HMK_IOC_MOVE, &m), 0);
+	expect("  ends", poll(&p, 1, 10000) == 1 ? 0 : -1, 0);
+	expect("  its event read to a bad pointer", read(fd, nowhere, sizeof(*ev)), EFAULT);
+	expect("  is still there", read(fd, ev, sizeof(*ev)) == sizeof(*ev) && ev->kind == HMK_EVENT_TICKET ? 0 : -1, 0);
+	ioctl(fd, HMK_IOC_START, 0);
+	expect("an interval", poll(&p, 1, 10000) == 1 ? 0 : -1, 0);
+	ioctl(fd, HMK_IOC_STOP, 0);
+	expect("  read to a bad pointer", read(fd, nowhere, sizeof(*ev)), EFAULT);
+	expect("  is still there", poll(&p, 1, 0) == 1 && read(fd, ev, sizeof(*ev)) == sizeof(*ev) ? 0 : -1, 0);
+	munmap(a, 4096);
+	close(fd);
+}
+
 /* As nobody, with a device that everybody may open: every target looks the same. */
 static void strangers(void)
 {
@@ -264,6 +313,7 @@ int main(void)
 	targets();
 	order_of_calls();
 	moves();
+	answers_nobody_gets();
 	fflush(stdout);
 	strangers();
 	return failures != 0;
