@@ -86,6 +86,57 @@ def free_pages(text: Optional[str] = None) -> int:
     return free + sum(int(n) for n in re.findall(r"^\s+count:\s+(\d+)$", text, re.M))
 
 
+class Books:
+    """What the kernel holds and for whom, before; balanced() compares. For tests that end with the module unloaded.
+
+    Pages of programs and files are in the books as such, so what programs and the page cache take does not matter.
+    """
+
+    SHARE = 100  # a hundredth of the memory is noise: per-CPU counts, what the kernel keeps for next time
+
+    def __init__(self) -> None:
+        self._taint = self._read_taint()
+        self._before = self._settled()
+
+    @staticmethod
+    def _read_taint() -> int:
+        return int(Path("/proc/sys/kernel/tainted").read_text(encoding="ascii"))
+
+    @staticmethod
+    def _settled() -> Dict[str, int]:
+        Path("/proc/sys/vm/drop_caches").write_text("3", encoding="ascii")
+        Path("/proc/sys/vm/stat_refresh").write_text("1", encoding="ascii")
+        rows = (line.split() for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
+        kb = {row[0].rstrip(":"): int(row[1]) for row in rows}
+        known = sum(kb.get(name, 0) for name in ("Buffers", "Cached", "SwapCached", "AnonPages", "Slab", "KernelStack",
+                                                 "PageTables", "SecPageTables"))
+        seen = {"unaccounted": kb["MemTotal"] // 4 - free_pages() - known // 4, "vmalloc": kb["VmallocUsed"] // 4}
+        if not os.path.exists("/sys/kernel/debug/kmemleak"):  # there slab holds what was freed, and what it finds is told
+            seen["slab"] = kb["Slab"] // 4
+        return seen | {"noise": kb["MemTotal"] // 4 // Books.SHARE}
+
+    def leaked(self) -> Dict[str, int]:
+        """Pages more than before by kind, of those beyond the noise."""
+        now = self._settled()
+        grown = {name: now[name] - self._before[name] for name in now if name != "noise"}
+        return {name: pages for name, pages in grown.items() if pages > now["noise"]}
+
+    def balanced(self, limit: float = 30) -> None:
+        """Check them, giving the kernel `limit` seconds to free what it frees later."""
+        end = time.monotonic() + limit
+        while self.leaked() and time.monotonic() < end:
+            time.sleep(0.2)
+        leaked = self.leaked()
+        check(not leaked, f"slab, vmalloc and free pages are back, but {leaked}")
+        taint = self._read_taint() & ~0x3000  # out of tree, unsigned: the module's own
+        check(taint == self._taint & ~0x3000, f"taint {self._taint} is {taint} now")
+
+
+def figures(**values: int) -> None:
+    """What tools/torture shows of this run: `count`, and `lost` where writes could be."""
+    (RESULTS / "figures.json").write_text(json.dumps(values), encoding="ascii")
+
+
 def node_free_bytes(node: int) -> int:
     """MemFree of one node."""
     text = Path(f"/sys/devices/system/node/node{node}/meminfo").read_text(encoding="ascii")

@@ -1,0 +1,22 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The matrix of rights: who may profile and move whom, by which descriptor, and what it learns; once with the
+kernel's own check and once without (symbols=0), where only the capability of the first user namespace counts."""
+import os
+import shutil
+import sys
+
+sys.path.insert(0, sys.path[0] + "/..")
+import lib  # noqa: E402
+
+SUID = "/run/suid-sleep"
+
+lib.run("mount", "-o", "remount,suid", "/run", check_status=False)
+shutil.copy("/bin/sleep", SUID)
+os.chmod(SUID, 0o4755)
+lib.load_module()
+print(lib.run(lib.helper("rights"), SUID).stdout, flush=True)
+lib.unload_module()
+lib.load_module(symbols=0)
+print(lib.run(lib.helper("rights"), SUID, "capability").stdout, flush=True)
+lib.unload_module()

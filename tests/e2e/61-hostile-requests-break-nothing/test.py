@@ -1,0 +1,37 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# seconds: 8
+"""Hostile requests to every ioctl, to read, poll and mmap, from several threads of programs that change what they
+handed over and are killed at any moment: no splat, no leak, and nobody's memory changes."""
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, sys.path[0] + "/..")
+import lib  # noqa: E402
+
+
+def fuzz(seconds, calls):
+    """On both CPUs; its output is shown as it comes, should it hang."""
+    seed = str(int.from_bytes(os.urandom(4), "little"))
+    print(f"seed {seed}", flush=True)
+    done = subprocess.run(["taskset", "-c", "0,1", lib.helper("fuzz"), str(seconds), str(calls), seed], check=False,
+                          stdout=subprocess.PIPE, text=True)
+    print(done.stdout, flush=True)
+    lib.check(done.returncode == 0, "nothing was lost")
+    return {name: (int(asked), int(accepted)) for name, asked, accepted in re.findall(r"(\w+): (\d+) asked, (\d+)", done.stdout)}
+
+
+lib.load_module()
+fuzz(1, 0)  # what is made once and kept
+lib.unload_module()
+books = lib.Books()
+lib.load_module()
+counts = fuzz(int(os.environ["HMK_SECONDS"]), int(os.environ.get("HMK_COUNT", "0")))
+for verb, (asked, accepted) in counts.items():
+    lib.check(asked >= accepted > 0, f"{verb}: {asked} asked, {accepted} accepted, so it went past the first test")
+lib.figures(count=sum(asked for asked, _ in counts.values()), lost=0)
+lib.unload_module()
+books.balanced()
