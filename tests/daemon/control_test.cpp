@@ -121,9 +121,11 @@ class ControlServer : public ::testing::Test {
   std::string path_ = (tree_.root() / "c.sock").string();
   boost::asio::io_context loop_;
   std::string big_ = std::string(1, 'x');
+  int nr_handled_ = 0;
   Server server_{
       loop_,
       [this](const Request& request) {
+        ++nr_handled_;
         return answer({{"verb", request.verb}, {"may", request.may_change}, {"x", big_}});
       },
       {.clients = 4, .idle = 300ms, .write = 300ms}};
@@ -230,6 +232,28 @@ TEST_F(ControlServer, SilentClientsAreCutOff) {
   Client client(path_);
   ASSERT_TRUE(until([&] { return server_.nr_clients() == 1; }));
   EXPECT_TRUE(until([&] { return server_.nr_clients() == 0; }));
+}
+
+TEST_F(ControlServer, AClientThatDripsBytesIsCutOffAsASilentOne) {
+  Client client(path_);
+  ASSERT_TRUE(until([&] { return server_.nr_clients() == 1; }));
+  EXPECT_TRUE(until([&] {
+    client.send("x");
+    return server_.nr_clients() == 0;
+  }));
+}
+
+TEST_F(ControlServer, AFloodOfRequestsKeepsNobodyWaiting) {
+  constexpr int kFlood = 4000;
+  Client flood(path_), other(path_);
+  ASSERT_TRUE(until([&] { return server_.nr_clients() == 2; }));
+  std::string many;
+  for (int i = 0; i < kFlood; ++i) many += "{\"verb\": \"a\"}\n";
+  flood.send(many);
+  ASSERT_TRUE(until([&] { return nr_handled_ > 0; }));
+  const int before = nr_handled_;
+  EXPECT_NE(ask(other, "{\"verb\": \"b\"}\n").find("\"b\""), std::string::npos);
+  EXPECT_LT(nr_handled_ - before, 100) << "not all of the flood first";
 }
 
 TEST_F(ControlServer, AClientThatDoesNotReadIsCutOffWhileOthersAreServed) {
