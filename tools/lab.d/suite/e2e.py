@@ -4,6 +4,7 @@
 A test says in comments at its top what it needs, for example
 
     # kernels: 6.1 6.12      gates it runs on (default: both)
+    # suite: 6.12            of these, those of a run that names none (default: all)
     # timeout: 120           seconds after boot (default: 120)
     # count: yes             with the counting plugin (default: no)
     # pages: yes             which counts per page too (default: no)
@@ -37,7 +38,7 @@ from lab.outcome import FAIL, LOST, PASS, SKIP, Outcome
 from lab.plugin import DEFAULT_LLC
 from suite.case import FAILED, PASSED, SKIPPED, Result
 
-KEYS = ("kernels", "timeout", "count", "pages", "module", "defines", "cmdline", "thp", "llc", "clock", "qemu",
+KEYS = ("kernels", "suite", "timeout", "count", "pages", "module", "defines", "cmdline", "thp", "llc", "clock", "qemu",
         "seconds")
 HEADER_LINES = 30
 SHOWN_LINES = 25
@@ -120,8 +121,9 @@ def collect(root: Path, kernels: Optional[Tuple[str, ...]] = None) -> List[EndTo
         if not re.match(r"\d\d-", folder.name) or not scripts:
             continue
         needs = header(scripts[0].read_text(encoding="utf-8"), str(scripts[0]))
-        for kernel in kernels or GATES:
-            if kernel in ("newest", DEBUG) or kernel in needs.get("kernels", " ".join(GATES)).split():
+        able = needs.get("kernels", " ".join(GATES)).split()
+        for kernel in kernels or needs.get("suite", " ".join(GATES)).split():
+            if kernel in ("newest", DEBUG) or kernel in able:
                 found += [EndToEnd(root, folder, scripts[0], kernel, needs, clock, qemu) for clock, qemu in _variants(needs)
                           if clock == "host" or kernel not in BOOT_BY_SPINNING or _machine(root, folder).cpus == 1]
     return found
