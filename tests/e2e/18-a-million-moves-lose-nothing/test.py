@@ -56,6 +56,7 @@ before = lib.free_pages()
 counts = {name: writers(name, 0.6 * SECONDS * share, arguments) for name, share, arguments in CASES}
 counts["chaos"] = chaos(0.4 * SECONDS)
 print(counts, flush=True)
+lib.figures(count=sum(counts.values()), lost=0)
 lib.check(SECONDS < FULL or counts["base pages"] >= MILLION, f"{counts['base pages']} base pages moved by the own path")
 lib.unload_module()
 lib.run("swapoff", swap)

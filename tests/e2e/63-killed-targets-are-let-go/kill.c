@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Programs that are killed at a random moment while their memory is moved and profiled: within a second nothing holds
+ * their address space any more, and the session says so.
+ *
+ *	kill SECONDS SEED
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/hmk.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BYTES	(4ul << 20)
+#define FREED	1.0	/* seconds */
+#define SLOWER	5.0	/* a kernel with KASAN and lockdep */
+
+struct mover {
+	int fd;
+	atomic_ulong calls;
+	int last;	/* errno that ended it */
+};
+
+static char *memory;
+static double freed_within = FREED;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void check(int holds, const char *what, unsigned long round)
+{
+	if (holds)
+		return;
+	printf("NOT OK: round %lu: %s: %s\n", round, what, strerror(errno));
+	exit(1);
+}
+
+static pid_t spawn(void)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(ready))
+		exit(1);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		memset(memory, 1, BYTES);
+		if (write(ready[1], "r", 1) != 1)
+			_exit(1);
+		for (unsigned long i = 0;; i += 4096)
+			memory[i % BYTES]++;
+	}
+	check(read(ready[0], &byte, 1) == 1, "a target starts", 0);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+/* Node after node on every path, until the target has gone. */
+static void *moves(void *arg)
+{
+	static const __u32 how[] = { 0, HMK_MOVE_SYNC_COPY, HMK_MOVE_FORCE_VMA, HMK_MOVE_SHARED };
+	struct mover *m = arg;
+	int ret;
+
+	do {
+		struct hmk_range r = { .start = (__u64)memory, .length = BYTES, .node = (__s32)(m->calls % 4) };
+		struct hmk_move req = { .size = sizeof(req), .flags = how[m->calls / 4 % 4], .ranges = (__u64)&r,
+					.nr_ranges = 1 };
+
+		ret = ioctl(m->fd, HMK_IOC_MOVE, &req);
+		m->calls++;
+	} while (!ret);
+	m->last = errno;
+	return NULL;
+}
+
+static void wait_for_end(int fd, unsigned long round)
+{
+	const double end = now() + freed_within;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct hmk_event ev = { 0 };
+
+	while (ev.kind != HMK_EVENT_GONE && now() < end && poll(&p, 1, 1000) == 1) {
+		if (read(fd, &ev, sizeof(ev)) != sizeof(ev))
+			break;
+	}
+	check(ev.kind == HMK_EVENT_GONE, "the session tells that its target has gone", round);
+}
+
+static unsigned long one(unsigned long round)
+{
+	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID,
+				.params = { .mask = HMK_PARAM_INTERVAL, .interval_ns = 50000000 } };
+	struct mover m = { .fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC) };
+	pthread_t thread;
+	double end;
+
+	a.pidfd = spawn();
+	check(!ioctl(m.fd, HMK_IOC_ATTACH, &a) && !ioctl(m.fd, HMK_IOC_START, 0), "attach and start", round);
+	pthread_create(&thread, NULL, moves, &m);
+	while (m.calls < 1 + (unsigned long)rand() % 4)
+		sched_yield();
+	usleep((useconds_t)rand() % 3000);
+	kill(a.pidfd, SIGKILL);
+	end = now() + freed_within;
+	waitpid(a.pidfd, NULL, 0);
+	pthread_join(thread, NULL);
+	errno = m.last;
+	check(m.last == ESRCH && now() < end, "a second after the kill its memory cannot be moved", round);
+	wait_for_end(m.fd, round);
+	ioctl(m.fd, HMK_IOC_STOP, 0);
+	check(ioctl(m.fd, HMK_IOC_START, 0) < 0 && errno == ESRCH, "nobody uses its address space", round);
+	close(m.fd);
+	return m.calls;
+}
+
+int main(int argc, char **argv)
+{
+	const double end = now() + atof(argv[1]);
+	unsigned long kills = 0, calls = 0;
+
+	(void)argc;
+	srand((unsigned int)strtoul(argv[2], NULL, 0));
+	if (access("/sys/kernel/debug/kmemleak", F_OK) == 0)
+		freed_within *= SLOWER;
+	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(memory, BYTES / 2, MADV_HUGEPAGE);
+	while (now() < end)
+		calls += one(kills++);
+	printf("kills %lu, moves of the whole target %lu\n", kills, calls);
+	return 0;
+}

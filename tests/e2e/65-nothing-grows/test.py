@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# seconds: 8
+# timeout: 180
+"""hmkd at intervals of 50 ms with targets that come, are moved and go: its resident size, its descriptors and what
+the kernel holds are after the last target what they were after the first ones."""
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, sys.path[0] + "/..")
+import lib  # noqa: E402
+
+CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
+HMKCTL = [lib.build("tools/hmkctl/hmkctl"), "--socket", CONTROL, "--json"]
+ROUND_INTERVALS = 8
+WARM = 3         # rounds after which nothing may grow any more
+ROOM_KB = 1024   # what an allocator keeps
+
+
+class Target:
+    """8 MiB on the slowest node, half of it read over and over, in huge pages every other time."""
+
+    def __init__(self, huge):
+        self.process = subprocess.Popen(["numactl", "--preferred=3", lib.build("tests/programs/hmk-touch")],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process.stdout.readline()
+        self.say(f"map 2048 {'thp' if huge else '4KiB'}")
+        self.say("write 0 0 2048 1")
+        self.say("loop read 0 0 1024 1")
+
+    def say(self, words):
+        self.process.stdin.write(words + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        lib.check(answer.startswith("ok"), f"{words}: {answer.strip()}")
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def intervals(pid):
+    """Of one target, 0 when it is not managed."""
+    return next((row.get("intervals", 0) for row in json.loads(lib.run(*HMKCTL, "stats").stdout)["targets"] if row["pid"] == pid), 0)
+
+
+def held(pid):
+    """Resident kB and descriptors of hmkd."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    rss = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+    return rss, len(os.listdir(f"/proc/{pid}/fd"))
+
+
+lib.load_module()
+keeper = Target(False)  # so that hmkd does not end with its last target
+Path(CONFIG).write_text("mode: manage\ninterval: 50ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\ntiers: [1, 0, 2, 3]\n",
+                        encoding="ascii")
+with open("/run/hmkd.log", "wb") as log:
+    daemon = subprocess.Popen([lib.build("daemon/hmkd"), "--pid", str(keeper.process.pid), "--config", CONFIG,
+                               "--socket", CONTROL], stdout=log, stderr=log)
+lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+end = time.monotonic() + int(os.environ["HMK_SECONDS"])
+rounds, seen, first, books = 0, 0, (0, 0), None
+while time.monotonic() < end or rounds <= WARM:
+    target = Target(rounds % 2 == 1)
+    lib.run(*HMKCTL, "attach", target.process.pid)
+    lib.wait_for(lambda: intervals(target.process.pid) >= ROUND_INTERVALS, 60, f"round {rounds}: intervals")
+    seen += intervals(target.process.pid)
+    target.end()
+    lib.wait_for(lambda: not intervals(target.process.pid), 20, f"round {rounds}: hmkd lets a dead target go")
+    rounds += 1
+    if rounds == WARM:
+        first, books = held(daemon.pid), lib.Books()
+seen += intervals(keeper.process.pid)
+last = held(daemon.pid)
+print(f"{rounds} targets, {seen} intervals; resident {first[0]} kB, then {last[0]} kB; descriptors {first[1]}, then {last[1]}")
+lib.check(last[0] <= first[0] + ROOM_KB, "hmkd's resident size does not grow")
+lib.check(last[1] == first[1], "nor its descriptors")
+lib.wait_for(lambda: not books.leaked(), 20, f"nor what the kernel holds: {books.leaked()}")
+daemon.terminate()
+lib.check(daemon.wait(60) == 0, "hmkd ends")
+keeper.end()
+lib.figures(count=seen, lost=0)
+lib.unload_module()
