@@ -117,6 +117,9 @@ Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
       *managed_.emplace(pid, std::make_unique<Managed>(loop_, std::move(target), rule))
            .first->second;
   watch(managed);
+  if (options_.waits != nullptr)
+    if (const Result<void> counted = options_.waits->watch(pid); !counted)
+      spdlog::warn("waits not counted pid={} reason=\"{}\"", pid, counted.error().line());
   report_status();
   return {};
 }
@@ -132,6 +135,7 @@ Result<void> App::detach(std::int32_t pid) {
 
 void App::forget(std::int32_t pid) {
   managed_.erase(pid);
+  if (options_.waits != nullptr) options_.waits->forget(pid);
   report_status();
   if (managed_.empty() && options_.ends_with_last_target) stop();
 }

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "attach/find.hpp"
+#include "bpf/waits.hpp"
 #include "config/config.hpp"
 #include "config/read.hpp"
 #include "control/server.hpp"
@@ -36,6 +37,7 @@ class App {
     hmk_info module_info = {};                           ///< for `version`
     bool ends_with_last_target = false;                  ///< --pid: one process, then done
     std::function<ConfigOrProblems()> read_config = {};  ///< anew, for a reload
+    Waits* waits = nullptr;                              ///< null: not counted
   };
 
   App(boost::asio::io_context& loop, Config config, Options options);

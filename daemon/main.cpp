@@ -76,6 +76,8 @@ int serve(const Flags& flags, hmk::Config config) {
   if (!info) return fail(info.error().line());
 
   hmk::open_log(config.log_level);
+  const auto waits = hmk::Waits::open();
+  if (!waits) spdlog::info("reason=\"{}\"", waits.error().line());
   boost::asio::io_context loop(1);
   hmk::App app(loop, std::move(config),
                {.attach =
@@ -85,7 +87,8 @@ int serve(const Flags& flags, hmk::Config config) {
                 .root = "/",
                 .module_info = *info,
                 .ends_with_last_target = flags.pid != 0,
-                .read_config = [&] { return load_config(flags); }});
+                .read_config = [&] { return load_config(flags); },
+                .waits = waits ? waits->get() : nullptr});
   if (const auto started = app.start(); !started) return fail(started.error().line());
   loop.run();
   return kOk;

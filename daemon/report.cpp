@@ -102,6 +102,22 @@ json pairs_of(const MoveCounters& moved) {
   return pairs;
 }
 
+/// Null when nobody counts them.
+json waits_of(const Target& target, const App& app) {
+  const Waits* const waits = app.options().waits;
+  const auto counted = waits == nullptr ? std::nullopt : waits->read(target.pid());
+  if (!counted) return json();
+  json buckets = json::array();
+  for (std::size_t n = 0; n < HMK_WAIT_BUCKETS; ++n)
+    if (counted->buckets[n] != 0)
+      buckets.push_back({{"below_us", 2ull << n}, {"count", counted->buckets[n]}});
+  return {{"count", counted->count},
+          {"total_ns", counted->total_ns},
+          {"longest_ns", counted->longest_ns},
+          {"write_faults", counted->write_faults},
+          {"buckets", std::move(buckets)}};
+}
+
 json stats_of(Target& target, const App& app) {
   const MoveCounters& moved = target.mover().counters();
   json row{{"pid", target.pid()},
@@ -123,7 +139,8 @@ json stats_of(Target& target, const App& app) {
            {"chunks_switched", moved.chunks_switched},
            {"copy_ns", moved.copy_ns},
            {"commit_ns", moved.commit_ns},
-           {"commit_max_ns", moved.commit_max_ns}};
+           {"commit_max_ns", moved.commit_max_ns},
+           {"waits", waits_of(target, app)}};
   // A session that ends at this moment has no figures left: null, not zero.
   const Result<hmk_stats> stats = target.stats();
   if (!stats) return row;

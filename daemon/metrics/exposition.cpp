@@ -2,10 +2,14 @@
 #include "metrics/exposition.hpp"
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <utility>
 #include <vector>
+
+#include "bpf/waits.h"
 
 namespace hmk {
 namespace {
@@ -15,7 +19,7 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 
 /// A metric of one figure per process.
 struct Metric {
-  const char* member;  ///< of a target in `stats`
+  const char* member;  ///< of a target in `stats`; "a/b" is member b of member a
   const char* name;
   const char* type;
   double scale;
@@ -54,6 +58,10 @@ constexpr std::array kMetrics{
            "Time in which pages were unmapped."},
     Metric{"commit_max_ns", "hmk_commit_max_seconds", "gauge", kSeconds,
            "Longest time in which a chunk was unmapped."},
+    Metric{"waits/longest_ns", "hmk_wait_longest_seconds", "gauge", kSeconds,
+           "Longest wait for a page that was being moved."},
+    Metric{"waits/write_faults", "hmk_write_faults", "counter", 1,
+           "Writes to a present page that was not writable."},
 };
 
 std::string escaped(const std::string& text) {
@@ -73,10 +81,13 @@ class Text {
     text_ += "# TYPE " + name_ + " " + type + "\n# HELP " + name_ + " " + help + "\n";
   }
   void sample(const Labels& labels, const json& value, double scale = 1) {
+    sample(labels, value, scale, is_counter_ ? "_total" : "");
+  }
+  void sample(const Labels& labels, const json& value, double scale, const char* suffix) {
     if (!value.is_number()) return;
     std::array<char, 32> number{};
     std::snprintf(number.data(), number.size(), "%.15g", value.get<double>() * scale);
-    text_ += name_ + (is_counter_ ? "_total" : "");
+    text_ += name_ + suffix;
     for (std::size_t i = 0; i < labels.size(); ++i)
       text_ += (i == 0 ? "{" : ",") + labels[i].first + "=\"" + escaped(labels[i].second) + "\"";
     text_ += (labels.empty() ? " " : "} ") + std::string(number.data()) + "\n";
@@ -88,8 +99,8 @@ class Text {
   bool is_counter_ = false;
 };
 
-json member(const json& row, const char* name) {
-  return row.value(name, json());
+json member(const json& row, const std::string& name) {
+  return row.value(json::json_pointer("/" + name), json());
 }
 
 std::string word(const json& row, const char* name) {
@@ -115,6 +126,28 @@ void lists(Text& text, const json& report, const char* list, const std::vector<c
   });
 }
 
+/// Buckets as they are defined: each holds all shorter waits, too.
+void wait_histogram(Text& text, const json& waits, const Labels& who) {
+  if (waits.is_null()) return;
+  constexpr int kFinite = HMK_WAIT_BUCKETS - 1;  // the last one has no upper end
+  std::map<std::uint64_t, std::uint64_t> counted;
+  for (const json& row : member(waits, "buckets"))
+    counted[row.at("below_us").get<std::uint64_t>()] = row.at("count").get<std::uint64_t>();
+  std::uint64_t sum = 0;
+  Labels labels = who;
+  labels.emplace_back("le", "");
+  for (int n = 0; n < kFinite; ++n) {
+    std::array<char, 32> below{};
+    std::snprintf(below.data(), below.size(), "%g", static_cast<double>(2ull << n) * 1e-6);
+    labels.back().second = below.data();
+    text.sample(labels, sum += counted[2ull << n], 1, "_bucket");
+  }
+  labels.back().second = "+Inf";
+  text.sample(labels, member(waits, "count"), 1, "_bucket");
+  text.sample(who, member(waits, "count"), 1, "_count");
+  text.sample(who, member(waits, "total_ns"), kSeconds, "_sum");
+}
+
 }  // namespace
 
 std::string to_open_metrics(const json& status, const json& stats) {
@@ -127,6 +160,10 @@ std::string to_open_metrics(const json& status, const json& stats) {
       text.sample(who, member(target, metric.member), metric.scale);
     });
   }
+  text.family("hmk_wait_seconds", "histogram", "Waits of threads for pages that were being moved.");
+  each_target(stats, [&](const json& target, const Labels& who) {
+    wait_histogram(text, member(target, "waits"), who);
+  });
   text.family("hmk_refused_bytes", "counter", "Bytes that stayed where they were, by reason.");
   each_target(stats, [&](const json& target, const Labels& who) {
     const json refused = member(target, "refused_bytes");

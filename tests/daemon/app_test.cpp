@@ -72,7 +72,8 @@ class AppTest : public ::testing::Test {
             .root = tree_.root(),
             .module_info = info_,
             .ends_with_last_target = ends_with_last_target_,
-            .read_config = [this] { return file_; }});
+            .read_config = [this] { return file_; },
+            .waits = waits_});
     const Result<void> started = app_->start();
     EXPECT_TRUE(started) << started.error().line();
     return *app_;
@@ -98,11 +99,48 @@ class AppTest : public ::testing::Test {
   hmk_info info_ = test::full_info();
   Config config_;
   ConfigOrProblems file_;  ///< what a reload reads
+  Waits* waits_ = nullptr;
   int attach_error_ = 0;
   bool ends_with_last_target_ = true;
   std::vector<std::int32_t> attached_;
   std::unique_ptr<App> app_;
 };
+
+/// Counts the same for every process that is watched.
+class FakeWaits final : public Waits {
+ public:
+  Result<void> watch(std::int32_t pid) override {
+    watched_.insert(pid);
+    return {};
+  }
+  void forget(std::int32_t pid) override { watched_.erase(pid); }
+  std::optional<hmk_waits> read(std::int32_t pid) const override {
+    if (!watched_.contains(pid)) return std::nullopt;
+    return hmk_waits{.count = 2,
+                     .total_ns = 9000,
+                     .longest_ns = 8000,
+                     .write_faults = 1,
+                     .buckets = {1, 0, 0, 1}};
+  }
+
+ private:
+  std::set<std::int32_t> watched_;
+};
+
+TEST_F(AppTest, TellsTheWaitsOfWhatItManagesAndNullWhenNobodyCounts) {
+  start();
+  EXPECT_TRUE(target("stats")["waits"].is_null());
+  FakeWaits waits;
+  app_.reset();
+  waits_ = &waits;
+  start();
+  const json told = target("stats")["waits"];
+  EXPECT_EQ(told["longest_ns"], 8000);
+  EXPECT_EQ(told["buckets"],
+            json::parse(R"([{"below_us": 2, "count": 1}, {"below_us": 16, "count": 1}])"));
+  EXPECT_TRUE(app_->detach(kPid));
+  EXPECT_FALSE(waits.read(kPid));
+}
 
 TEST_F(AppTest, PlansButMovesNothingWhenTrackingOnly) {
   start();

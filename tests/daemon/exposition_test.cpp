@@ -5,10 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <regex>
 #include <set>
 #include <sstream>
+
+#include "bpf/waits.h"
 
 namespace hmk {
 namespace {
@@ -19,7 +22,7 @@ using nlohmann::json;
 /// specification forbids: unknown or repeated family, a sample outside its family's
 /// block, a counter without _total, a label value with a bare quote, no # EOF.
 std::map<std::string, double> parse(const std::string& text) {
-  static const std::regex kType(R"(# TYPE ([a-z_:][a-z0-9_:]*) (counter|gauge|info))");
+  static const std::regex kType(R"(# TYPE ([a-z_:][a-z0-9_:]*) (counter|gauge|histogram))");
   static const std::regex kHelp(R"(# HELP ([a-z_:][a-z0-9_:]*) [^\\\n]+)");
   static const std::regex kSample(
       R"re(([a-z_:][a-z0-9_:]*)(\{[a-z_]+="(?:[^"\\]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\]|\\["\\n])*")*\})? (-?[0-9.]+(?:e[+-]?[0-9]+)?))re");
@@ -39,7 +42,13 @@ std::map<std::string, double> parse(const std::string& text) {
     } else if (std::regex_match(line, match, kHelp)) {
       EXPECT_EQ(match[1], family) << line;
     } else if (std::regex_match(line, match, kSample)) {
-      EXPECT_EQ(match[1], family + (type == "counter" ? "_total" : "")) << line;
+      const std::string suffix =
+          match[1].str().substr(std::min(family.size(), match[1].str().size()));
+      EXPECT_TRUE(match[1].str().starts_with(family)) << line;
+      if (type == "histogram")
+        EXPECT_TRUE(suffix == "_bucket" || suffix == "_count" || suffix == "_sum") << line;
+      else
+        EXPECT_EQ(suffix, type == "counter" ? "_total" : "") << line;
       EXPECT_TRUE(samples.emplace(match[1].str() + match[2].str(), std::stod(match[3])).second)
           << line;
     } else {
@@ -63,6 +72,15 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
                       {"profile_ns", 1'500'000'000},
                       {"budget_percent", 5.0},
                       {"refused_bytes", {{"pinned", 8192}, {"busy", 0}}},
+                      {"waits",
+                       {{"count", 6},
+                        {"total_ns", 2'000'000},
+                        {"longest_ns", 1'000'000},
+                        {"write_faults", 3},
+                        {"buckets",
+                         {{{"below_us", 2}, {"count", 1}},
+                          {{"below_us", 8}, {"count", 4}},
+                          {{"below_us", 2ull << (HMK_WAIT_BUCKETS - 1)}, {"count", 1}}}}}},
                       {"pairs", {{{"from_tier", nullptr}, {"to_tier", 1}, {"moved_bytes", 1}}}}}}}};
   const json status{
       {"targets",
@@ -75,6 +93,15 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
   EXPECT_EQ(samples.at("hmk_promoted_bytes_total" + who + "}"), 4096);
   EXPECT_EQ(samples.at("hmk_profile_seconds_total" + who + "}"), 1.5);
   EXPECT_EQ(samples.at("hmk_overhead_budget_ratio" + who + "}"), 0.05);
+  EXPECT_EQ(samples.at("hmk_wait_seconds_bucket" + who + R"(,le="2e-06"})"), 1);
+  EXPECT_EQ(samples.at("hmk_wait_seconds_bucket" + who + R"(,le="4e-06"})"), 1);
+  EXPECT_EQ(samples.at("hmk_wait_seconds_bucket" + who + R"(,le="8e-06"})"), 5);
+  EXPECT_EQ(samples.at("hmk_wait_seconds_bucket" + who + R"(,le="8.38861"})"), 5);
+  EXPECT_EQ(samples.at("hmk_wait_seconds_bucket" + who + R"(,le="+Inf"})"), 6);
+  EXPECT_EQ(samples.at("hmk_wait_seconds_count" + who + "}"), 6);
+  EXPECT_EQ(samples.at("hmk_wait_seconds_sum" + who + "}"), 0.002);
+  EXPECT_EQ(samples.at("hmk_wait_longest_seconds" + who + "}"), 0.001);
+  EXPECT_EQ(samples.at("hmk_write_faults_total" + who + "}"), 3);
   EXPECT_EQ(samples.at("hmk_refused_bytes_total" + who + R"(,reason="pinned"})"), 8192);
   EXPECT_EQ(samples.at("hmk_moved_bytes_total" + who + R"(,from_tier="",to_tier="1"})"), 1);
   EXPECT_EQ(samples.at("hmk_resident_bytes" + who + R"(,tier="1",node="0"})"), 10);

@@ -22,6 +22,19 @@ Run make_stats(CLI::App& /*verb*/) {
                               Layout::rows,
                               {},
                               "nothing moved"};
+    static const Table kBuckets{"buckets",
+                                {{"below_us", "WAITS BELOW, us"}, {"count", "COUNT"}},
+                                Layout::rows,
+                                {},
+                                "nobody waited"};
+    static const Table kWaits{"waits",
+                              {{"count", "waits for moving pages"},
+                               {"total_ns", "waited", Unit::ns},
+                               {"longest_ns", "longest wait", Unit::ns},
+                               {"write_faults", "write faults"}},
+                              Layout::fields,
+                              {kBuckets},
+                              "not counted; the log of hmkd says why"};
     static const std::vector<Table> kTables{{"targets",
                                              {{"pid", "pid"},
                                               {"comm", "comm"},
@@ -49,7 +62,7 @@ Run make_stats(CLI::App& /*verb*/) {
                                               {"commit_ns", "commit time", Unit::ns},
                                               {"commit_max_ns", "longest commit", Unit::ns}},
                                              Layout::fields,
-                                             {kRefused, kPairs}}};
+                                             {kRefused, kPairs, kWaits}}};
     return show(context, "stats", {}, kTables);
   };
 }

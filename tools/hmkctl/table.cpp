@@ -166,7 +166,8 @@ json select(const json& answer, const std::vector<Table>& tables) {
     json rows = json::array();
     for (const json& row : rows_of(answer, table)) rows.push_back(select_row(row, table));
     const bool is_single = member(answer, table.key).is_object();
-    out[pointer(table.key)] = is_single ? rows.front() : rows;
+    const bool is_unknown = answer.contains(table.key) && answer.at(table.key).is_null();
+    out[pointer(table.key)] = is_unknown ? json() : is_single ? rows.front() : rows;
   }
   return out;
 }

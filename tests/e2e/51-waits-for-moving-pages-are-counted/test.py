@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# timeout: 180
+"""hmkd counts how long the threads of a managed process wait for pages that are being moved, by the
+kernel or by itself, and the write faults its own moves cause; without the right to use BPF it runs on
+and says so."""
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, sys.path[0] + "/..")
+import lib  # noqa: E402
+
+HMKCTL = lib.build("tools/hmkctl/hmkctl")
+CONTROL, CONFIG, LOG = "/run/hmk.sock", "/run/hmkd.yaml", Path("/run/hmkd.log")
+PAGES = 16384
+
+
+def writer():
+    """A process on node 0 that writes all its pages again and again."""
+    program = subprocess.Popen(["numactl", "--membind=0", lib.build("tests/programs/hmk-touch")], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True, bufsize=1)
+    lib.check(program.stdout.readline().startswith("ready"), "a load is ready")
+    program.stdin.write(f"map {PAGES}\n")
+    area = program.stdout.readline().split()[1]
+    program.stdin.write(f"loop write {area} 0 {PAGES} 1\n")
+    lib.check(program.stdout.readline().startswith("ok"), "and writes")
+    return program
+
+
+def start_hmkd(pid, *before):
+    Path(CONFIG).write_text("mode: track-only\ninterval: 200ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\n",
+                            encoding="ascii")
+    Path(CONTROL).unlink(missing_ok=True)
+    with open(LOG, "wb") as log:
+        process = subprocess.Popen([*before, lib.build("daemon/hmkd"), "--pid", str(pid), "--config", CONFIG,
+                                    "--socket", CONTROL], stdout=log, stderr=log)
+    lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+    return process
+
+
+def ctl(*words):
+    return lib.run(HMKCTL, "--socket", CONTROL, *words).stdout
+
+
+def waits():
+    return json.loads(ctl("--json", "stats"))["targets"][0]["waits"]
+
+
+def metrics():
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(CONTROL)
+        connection.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+        return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+
+
+def moved_by_the_kernel(pid):
+    """There and back until somebody had to wait."""
+    for node in (1, 0):
+        lib.run("migratepages", pid, "all", node)
+    return waits()["count"]
+
+
+def moved_by_hmkd():
+    """The slowest tier first, then the fastest: everything hot has somewhere to go."""
+    for tiers in ("3,2,1,0", "0,1,2,3"):
+        ctl("set", "tiers", tiers)
+    return waits()["write_faults"]
+
+
+lib.load_module()
+load = writer()
+daemon = start_hmkd(load.pid)
+lib.check(waits()["count"] == 0 and waits()["buckets"] == [], "nobody has waited yet")
+lib.wait_for(lambda: moved_by_the_kernel(load.pid), 60, "a thread waits for a page that the kernel moves")
+seen = waits()
+print(json.dumps(seen))
+lib.check(sum(row["count"] for row in seen["buckets"]) == seen["count"], "each wait is in one bucket")
+lib.check(0 < seen["longest_ns"] <= seen["total_ns"], "the longest is one of them")
+longest = max(row["below_us"] for row in seen["buckets"])
+lib.check(longest / 2 <= max(seen["longest_ns"] / 1000, 1) < longest, "and lies in the last bucket")
+ctl("set", "mode", "manage")
+lib.wait_for(moved_by_hmkd, 60, "a write meets a page that hmkd copies ahead")
+print(ctl("stats"))
+lib.check(f'hmk_write_faults_total{{pid="{load.pid}"' in metrics(), "metrics tell it, too")
+daemon.terminate()
+lib.check(daemon.wait(60) == 0, "hmkd ends")
+daemon = start_hmkd(load.pid, "setpriv", "--bounding-set=-sys_admin,-bpf,-perfmon")
+lib.check(waits() is None and "CAP_BPF" in LOG.read_text(encoding="utf-8"), "without the right nothing is counted, and said so")
+daemon.terminate()
+daemon.wait(60)
+load.kill()
+load.wait()
+lib.unload_module()
