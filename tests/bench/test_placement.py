@@ -165,6 +165,21 @@ class Plan(unittest.TestCase):
         self.assertEqual([(cell.repeat, cell.window_seconds) for cell in found], [(1, 5.0), (2, 5.0)])
 
 
+class Stored(unittest.TestCase):
+    """What is there is shown, what is missing is named, nothing runs."""
+
+    def test_cells_without_a_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.md"
+            done = subprocess.run([sys.executable, "-B", str(ROOT / "tools/bench.d/placement/main.py"), "--quick", "--stored",
+                                   "--out", folder, "--report", str(page)], check=False, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, timeout=60)
+            told = page.read_text(encoding="utf-8")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("0 of 15 cells", done.stderr)
+        self.assertIn("needle_oracle_6.12_4K_16s_1", told)
+
+
 class BadInput(unittest.TestCase):
     """One line, exit code 2, before anything is built or booted."""
 

@@ -61,6 +61,7 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
                        help="one file per finished cell, below the machine's name; a cell that is there is not run again "
                        "(default: build/placement)")
     flags.add_argument("--again", action="store_true", help="run cells that are there once more")
+    flags.add_argument("--stored", action="store_true", help="show the cells that are there, run none")
     flags.add_argument("--json", type=Path, metavar="FILE", help="write the table there")
     flags.add_argument("--report", type=Path, metavar="FILE", help="write the Markdown page there, pictures beside it")
     flags.add_argument("--list", action="store_true", help="print the cells and end")
@@ -137,21 +138,21 @@ def main() -> int:
             print("\n".join(cell.key for cell in wanted))
             return 0
         store = keep.Store(args.out / args.machine.stem)  # cells of another machine are other cells
-        failed = run_all(args, wanted, store)
+        failed = [] if args.stored else run_all(args, wanted, store)
     except LabError as error:
         print(f"bench: {error}", file=sys.stderr)
         return error.exit_code
+    missing = [cell.key for cell in wanted if not store.has(cell)]
     rows = table.rows([store.read(cell) for cell in wanted if store.has(cell)])
     print(report.text(rows))
     if args.json:
         args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     if args.report:
-        report.write(rows, args.report, load_machine(args.machine))
+        report.write(rows, missing, args.report, load_machine(args.machine))
     for reason in failed:
         print(f"bench: failed: {reason}", file=sys.stderr)
-    done = len(wanted) - len(failed)
-    print(f"{done} of {len(wanted)} cells in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return 1 if failed else 0
+    print(f"{len(wanted) - len(missing)} of {len(wanted)} cells in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return 1 if failed or missing else 0
 
 
 if __name__ == "__main__":

@@ -37,8 +37,8 @@ def text(rows: Sequence[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def write(rows: Sequence[Row], file: Path, machine: Machine) -> None:
-    """The page, and one picture per group in a folder of the page's name beside it."""
+def write(rows: Sequence[Row], missing: Sequence[str], file: Path, machine: Machine) -> None:
+    """The page, and one picture per group in a folder of the page's name beside it; `missing` are cells without a result."""
     folder = file.with_suffix("")
     folder.mkdir(exist_ok=True)
     picture.systems(rows, folder / "systems.svg")
@@ -54,6 +54,8 @@ def write(rows: Sequence[Row], file: Path, machine: Machine) -> None:
             parts += ["", f"![What is hot, and what each system holds for hot]({folder.name}/{name}-hot.svg)"]
         parts += [*_hindsight(group), ""]
     parts += _settings(rows)
+    if missing:
+        parts += ["", "## Not run", "", "Cells of the table without a result: " + ", ".join(missing) + "."]
     file.write_text("\n".join(parts) + "\n", encoding="utf-8")
 
 
