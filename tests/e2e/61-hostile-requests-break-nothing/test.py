@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # timeout: 120
-# seconds: 8
+# seconds: 4
 """Hostile requests to every ioctl, to read, poll and mmap, from several threads of programs that change what they
 handed over and are killed at any moment: no splat, no leak, and nobody's memory changes."""
 import os

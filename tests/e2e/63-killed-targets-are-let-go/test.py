@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-# seconds: 4
+# seconds: 2
 """Targets killed while they are moved and profiled: their memory is free within a second, nothing leaks."""
 import os
 import re

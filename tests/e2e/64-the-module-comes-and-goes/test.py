@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-# seconds: 3
+# seconds: 2
 """The module is loaded, used, refused to go while in use, and unloaded, over and over: nothing stays behind."""
 import os
 import re

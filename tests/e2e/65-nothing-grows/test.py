@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-# seconds: 8
+# seconds: 4
 # timeout: 180
 """hmkd at intervals of 50 ms with targets that come, are moved and go: its resident size, its descriptors and what
 the kernel holds are after the last target what they were after the first ones."""
