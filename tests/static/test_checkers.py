@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Every checker of tools/check-static finds the defect planted for it: one that cannot fail proves nothing."""
+import functools
 import json
 import shutil
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
@@ -13,7 +13,7 @@ sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/check-static.d")]
 from lab.apt import install_missing  # noqa: E402
 import kernel  # noqa: E402
 import user  # noqa: E402
-from main import CHECKERS  # noqa: E402
+from checkers import CHECKERS  # noqa: E402
 from tree import Tree, findings  # noqa: E402
 
 #: What the finding must tell of, for each checker.
@@ -29,29 +29,26 @@ WANTED = {
 }
 
 
+@functools.lru_cache(maxsize=None)
+def planted() -> Path:
+    """One tree for all, at one place: what a checker leaves in the cache is keyed by the tree's path."""
+    root = ROOT / "build/static-planted"
+    shutil.rmtree(root, ignore_errors=True)
+    shutil.copytree(ROOT / "tests/static/planted", root)
+    shutil.copy(ROOT / ".clang-tidy", root)
+    for name in ("include", "uapi", "build/release"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+    source = root / "daemon/defects.cpp"
+    command = {"directory": str(root), "file": str(source), "command": f"c++ -std=c++20 -o x.o -c {source}"}
+    (root / user.DATABASE).write_text(json.dumps([command]), encoding="utf-8")
+    return root
+
+
 class Planted(unittest.TestCase):
-    """One tree for all: what a checker leaves in the cache is keyed by the tree's path."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.root = Path(tempfile.gettempdir()).resolve() / "hmk-planted"
-        shutil.rmtree(cls.root, ignore_errors=True)
-        shutil.copytree(ROOT / "tests/static/planted", cls.root)
-        shutil.copy(ROOT / ".clang-tidy", cls.root)
-        for name in ("include", "uapi", "build/release"):
-            (cls.root / name).mkdir(parents=True, exist_ok=True)
-        source = cls.root / "daemon/defects.cpp"
-        (cls.root / user.DATABASE).write_text(json.dumps([{"directory": str(cls.root), "file": str(source),
-                                                           "command": f"c++ -std=c++20 -o x.o -c {source}"}]), encoding="utf-8")
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.root)
-
     def finds(self, name):
         function, packages = CHECKERS[name]
         install_missing(packages, "this test")
-        found = function(Tree(self.root, ("6.1",)))
+        found = function(Tree(planted(), ("6.1",)))
         for wanted in WANTED[name]:
             self.assertTrue([line for line in found if wanted in line], f"{name} finds '{wanted}', it found {found}")
 

@@ -15,21 +15,8 @@ sys.path[:0] = [str(ROOT / "tools/lab.d"), str(Path(__file__).parent)]
 from lab.apt import install_missing  # noqa: E402
 from lab.errors import LabError  # noqa: E402
 from lab.kernels import GATES, SERIES  # noqa: E402
-import kernel  # noqa: E402
-import user  # noqa: E402
+from checkers import CHECKERS  # noqa: E402
 from tree import Tree  # noqa: E402
-
-#: Name, function, packages. The longest first, so that the others run beside it.
-CHECKERS = {
-    "clang-tidy": (user.clang_tidy, ("clang-tidy",)),
-    "gcc": (kernel.gcc, ("make", "gcc", "sparse")),
-    "sparse": (kernel.sparse, ("make", "gcc", "sparse")),
-    "clang": (kernel.clang, ("make", "gcc", "sparse", "clang")),
-    "cppcheck": (user.cppcheck, ("cppcheck",)),
-    "coccinelle": (kernel.coccinelle, ("coccinelle",)),
-    "checkpatch": (kernel.checkpatch, ("perl",)),
-    "shellcheck": (user.shellcheck, ("shellcheck",)),
-}
 
 
 def names(text: str) -> List[str]:

@@ -56,7 +56,7 @@ def _content(tree: Tree, entry: Dict[str, str]) -> str:
 def cppcheck(tree: Tree) -> List[str]:
     """Warnings, performance, portability, over C++ and C of user space: it does not read the kernel's C well."""
     folders = [tree.root / name for name in CPP if (tree.root / name).is_dir()]
-    build = cache.root() / "static" / "cppcheck"
+    build = cache.root() / "static" / f"cppcheck-{sha256(str(tree.root).encode()).hexdigest()[:12]}"  # it keeps paths
     build.mkdir(parents=True, exist_ok=True)
     lines = lines_of(["cppcheck", "--quiet", "--enable=warning,performance,portability", "--inline-suppr", "-j2",
                       "--std=c++20", "--template={file}:{line}: {severity}: {message} [{id}]", f"--cppcheck-build-dir={build}",
