@@ -7,13 +7,12 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/torture.d")]
+sys.path.insert(0, str(ROOT / "tools/lab.d"))
 
 from lab import Guest, load_machine  # noqa: E402
-from lab.kernels import DEBUG, kernel  # noqa: E402
+from lab.kernels import DEBUG, debug_is_cached, kernel  # noqa: E402
 from lab.module import make  # noqa: E402
 from lab.outcome import FAIL, PASS  # noqa: E402
-from main import debug_is_cached  # noqa: E402
 
 PLANTED = ROOT / "tests/lab/planted"
 #: Bug and the word of its report.

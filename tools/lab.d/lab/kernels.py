@@ -53,6 +53,11 @@ class Kernel:
         return self.folder / "usr/src" / f"linux-headers-{self.release}"
 
 
+def debug_is_cached() -> bool:
+    """Whether the debug kernel is there, looked up without building it."""
+    return any((cache.root() / "kernels" / DEBUG).glob("[0-9a-f]*/boot"))
+
+
 def pick(names: Iterable[str], series: str) -> Optional[str]:
     """The newest plain amd64 image package of a series among package `names`, or None.
 

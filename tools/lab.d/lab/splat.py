@@ -21,6 +21,17 @@ NOISE = re.compile(
     r"Spectre|Speculative|MDS|retbleed|TAA|no PTI|x86/bugs")
 
 
+# What the kernel says of an allocation that fails because a test made it fail, between these two lines of the test.
+INJECTED = re.compile(r"page allocation failure|Call Trace:")
+BEGIN, END = "hmk-lab: failures are injected", "hmk-lab: failures are no longer injected"
+
+
 def splats(lines: Iterable[str]) -> List[str]:
     """The lines of a kernel log that report a defect."""
-    return [line for line in lines if SPLAT.search(line) and not NOISE.search(line)]
+    found, injecting = [], False
+    for line in lines:
+        if BEGIN in line or END in line:
+            injecting = BEGIN in line
+        elif SPLAT.search(line) and not NOISE.search(line) and not (injecting and INJECTED.search(line)):
+            found.append(line)
+    return found

@@ -55,6 +55,8 @@ class EndToEnd:
     needs: Dict[str, str]
     clock: str = "host"
     qemu: str = "system"
+    length: Optional[int] = None      # seconds, whatever HMK_E2E_SECONDS says
+    wrapper: Tuple[str, ...] = ()     # what runs the test's own command inside
 
     @property
     def _variant(self) -> List[str]:
@@ -73,7 +75,7 @@ class EndToEnd:
         """Compile, build, boot, run; whatever cannot be done is a failure of this test."""
         began = time.monotonic()
         try:
-            outcome = self._run_in_guest()
+            outcome = self.outcome()
         except LabError as error:
             outcome = Outcome(LOST, reason=str(error))
         seconds = time.monotonic() - began
@@ -85,13 +87,15 @@ class EndToEnd:
         return Result(self.name, FAILED, seconds, kind + outcome.reason,
                       tuple(outcome.output[-SHOWN_LINES:] + outcome.dmesg[-SHOWN_LINES:]))
 
-    def _run_in_guest(self) -> Outcome:
+    def outcome(self) -> Outcome:
+        """All there is to know of one run. Raises LabError."""
         shutil.rmtree(self.results, ignore_errors=True)
         self.results.mkdir(parents=True)
         machine = _machine(self.root, self.folder)
         interpreter = "/usr/bin/python3" if self.script.suffix == ".py" else "/bin/sh"
         outcome = run_once(
-            machine, self.kernel, [interpreter, *(["-B"] if self.script.suffix == ".py" else []), str(self.script)],
+            machine, self.kernel,
+            [*self.wrapper, interpreter, *(["-B"] if self.script.suffix == ".py" else []), str(self.script)],
             timeout=float(self.needs.get("timeout", "120")) + self._seconds(), count=self.needs.get("count") == "yes",
             pages=self.needs.get("pages") == "yes", clock=self.clock, qemu=self.qemu,
             extra_cmdline=self.needs.get("cmdline", ""), thp=self.needs.get("thp", "madvise"),
@@ -101,7 +105,9 @@ class EndToEnd:
         return outcome
 
     def _seconds(self) -> int:
-        return int(os.environ.get("HMK_E2E_SECONDS", self.needs["seconds"])) if "seconds" in self.needs else 0
+        if "seconds" not in self.needs:
+            return 0
+        return self.length if self.length is not None else int(os.environ.get("HMK_E2E_SECONDS", self.needs["seconds"]))
 
     def _environment(self) -> Dict[str, str]:
         env = {"HMK_BUILD": str(self.root / "build/release"), "HMK_SECONDS": str(self._seconds()),

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Runs of tools/torture add up, a failure stays one, and every row has its test."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/torture.d")]
+
+import runs  # noqa: E402
+import sums  # noqa: E402
+from rows import ROWS, USER, Row  # noqa: E402
+
+ROW = Row("kills, many", "63", {"6.1": 100}, seconds=5, unit="kills")
+
+
+def run(count: int, **other) -> dict:
+    return {"count": count, "lost": 0, "splats": 0, "leaked": 0, "seconds": 7, "failed": "", "commit": "abc", **other}
+
+
+class Sums(unittest.TestCase):
+    def verdict(self, *done) -> str:
+        return sums.add_up(ROW, "6.1", done)["verdict"]
+
+    def test_fewer_than_wanted_shows_as_fewer_and_none_as_not_run(self):
+        self.assertEqual((self.verdict(), self.verdict(run(99)), self.verdict(run(60), run(40))), ("not run", "fewer", "ok"))
+
+    def test_a_lost_write_a_splat_a_leak_and_a_failure_are_never_ok(self):
+        for wrong in ({"lost": 1}, {"splats": 1}, {"leaked": 1}, {"failed": "guest lost"}):
+            self.assertEqual(self.verdict(run(1000), run(1000, **wrong)), "failed", wrong)
+
+    def test_the_page_tells_why_a_row_failed(self):
+        page = sums.page([sums.add_up(ROW, "6.1", [run(1, failed="kernel log: BUG")])])
+        self.assertIn("- kills, many, 6.1: kernel log: BUG", page)
+
+
+class Runs(unittest.TestCase):
+    def test_runs_of_a_row_are_kept_apart_by_kernel_and_found_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            store = runs.Store(Path(folder))
+            store.add(ROW, "6.1", run(60))
+            store.add(ROW, "6.1", run(40))
+            again = runs.Store(Path(folder))
+            self.assertEqual([r["count"] for r in again.runs(ROW, "6.1")], [60, 40])
+            self.assertEqual((again.runs(ROW, "6.12"), again.runs(ROW, "6.1-debug")), ([], []))
+            self.assertTrue(runs.has_enough(ROW, "6.1", again.runs(ROW, "6.1")))
+
+    def test_a_failed_row_is_not_repeated(self):
+        self.assertTrue(runs.has_enough(ROW, "6.1", [run(1, failed="x")]))
+        self.assertFalse(runs.has_enough(ROW, "6.1", [run(99)]))
+
+    def test_a_program_that_cannot_run_is_a_failed_run(self):
+        done = runs.perform(ROOT, Row("no such", "99", {"6.1": 1}), "6.1", 1)
+        self.assertIn("tests/e2e/99-* is not for 6.1", done["failed"])
+
+
+class Rows(unittest.TestCase):
+    def test_every_row_has_its_test(self):
+        for row in ROWS:
+            found = [ROOT / f"tests/fuzz/{row.test}.cpp"] if USER in row.wanted else list((ROOT / "tests/e2e").glob(f"{row.test}-*"))
+            self.assertTrue(found and found[0].exists(), row)
+            self.assertGreaterEqual(row.seconds, row.quick)
+
+
+if __name__ == "__main__":
+    unittest.main()
