@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""The rows: what is done to the module, how often on which kernel, and by which test."""
+from dataclasses import dataclass, field
+from typing import Dict
+
+GATES, DEBUG = ("6.1", "6.12"), "6.1-debug"
+USER = "user space"  # no kernel: a fuzzer of a parser
+
+
+@dataclass(frozen=True)
+class Row:
+    """`test` is the number of a folder below tests/e2e, or a target below tests/fuzz.
+
+    A run without figures of its own is counted by the lines of output that match `counted`. `seconds` is the length of
+    one run of the full figures (of as many as it takes), `quick` that of the one with --quick; 0 for a test that has
+    no length. Whoever has none is done after one run.
+    """
+
+    name: str
+    test: str
+    wanted: Dict[str, int]
+    seconds: int = 0
+    quick: int = 0
+    counted: str = r"^ok: "
+    unit: str = "checks"
+    env: Dict[str, str] = field(default_factory=dict, hash=False)
+
+
+def on(gates: int, debug: int = 0) -> Dict[str, int]:
+    """So often on each kernel Debian ships, and so often on the one with all checks."""
+    return {**{kernel: gates for kernel in GATES}, **({DEBUG: debug} if debug else {})}
+
+
+ROWS = (
+    Row("page moves with version counters", "18", on(10**7, 10**6), seconds=600, quick=20, unit="pages"),
+    Row("hostile calls", "61", on(10**6, 10**6), seconds=300, quick=15, unit="calls"),
+    Row("target killed mid-move", "63", on(10**3, 10**2), seconds=120, quick=10, unit="kills"),
+    Row("daemon killed mid-move", "20", on(100, 100), counted=r"hmkd is killed", unit="kills"),
+    Row("load, use, unload", "64", on(10**3, 10**3), seconds=120, quick=10, unit="cycles"),
+    Row("fail-nth sweep", "62", {DEBUG: 1}, unit="injections"),
+    Row("contract table", "15", on(1)),
+    Row("permission matrix", "60", on(1, 1)),
+    Row("page kinds", "17", on(1)),
+    Row("soak: intervals of 50 ms, targets come and go", "65", on(10**4), seconds=600, quick=15, unit="intervals"),
+    *(Row(f"fuzz of the {what}", target, {USER: 600}, seconds=120, quick=10, unit="seconds")
+      for what, target in (("configuration", "config"), ("control protocol", "control"), ("recording", "recording"),
+                           ("table", "table"))),
+)

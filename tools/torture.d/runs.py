@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""One run of a row, and the folder of runs: what has been done need not be done again."""
+import json
+import os
+import re
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Dict, List
+
+from lab import LabError
+from lab.apt import install_missing
+from lab.outcome import PASS, Outcome
+from lab.splat import splats
+from suite import e2e
+
+from rows import USER, Row
+
+Run = Dict[str, Any]
+FUZZING = ("clang", "libclang-rt-14-dev", "libyaml-cpp-dev")  # the libFuzzer of Debian 12's clang
+INSIDE = Path(__file__).with_name("inside.py")
+
+
+class Store:
+    """A file per run, complete or absent; runs of one row and kernel add up."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @staticmethod
+    def _key(row: Row, kernel: str) -> str:
+        return re.sub(r"[^a-z0-9.-]+", "-", f"{row.name}_{kernel}".lower())
+
+    def runs(self, row: Row, kernel: str) -> List[Run]:
+        files = sorted(self.folder.glob(f"{self._key(row, kernel)}.*.json"))
+        return [json.loads(file.read_text(encoding="utf-8")) for file in files]
+
+    def add(self, row: Row, kernel: str, run: Run) -> None:
+        number = len(self.runs(row, kernel)) + 1
+        partial = self.folder / f".{os.getpid()}.part"
+        partial.write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+        partial.rename(self.folder / f"{self._key(row, kernel)}.{number:04}.json")
+
+
+def has_enough(row: Row, kernel: str, runs: List[Run]) -> bool:
+    """Done, or failed: a failure is to be looked at, not repeated."""
+    return any(run["failed"] for run in runs) or sum(run["count"] for run in runs) >= row.wanted[kernel]
+
+
+def perform(root: Path, row: Row, kernel: str, seconds: int) -> Run:
+    """Do it once. Whatever cannot be done is a failed run."""
+    began = time.monotonic()
+    try:
+        run = _fuzz(root, row, seconds) if kernel == USER else _guest(root, row, kernel, seconds)
+    except LabError as error:
+        run = {"count": 0, "failed": str(error)}
+    return {"row": row.name, "kernel": kernel, "count": 0, "lost": 0, "splats": 0, "leaked": 0, "failed": "",
+            "commit": _commit(root), **run, "seconds": round(time.monotonic() - began)}
+
+
+def _guest(root: Path, row: Row, kernel: str, seconds: int) -> Run:
+    tests = [test for test in e2e.collect(root, (kernel,)) if test.folder.name.startswith(f"{row.test}-")]
+    if not tests:
+        raise LabError(f"tests/e2e/{row.test}-* is not for {kernel}")
+    test = replace(tests[0], length=seconds, wrapper=("/usr/bin/python3", "-B", str(INSIDE)))
+    outcome = test.outcome()
+    file = test.results / "figures.json"
+    figures = json.loads(file.read_text(encoding="ascii")) if file.exists() else {}
+    return {"count": sum(1 for line in outcome.output if re.search(row.counted, line)), **figures,
+            "splats": len(splats(outcome.dmesg)), "failed": _why(outcome)}
+
+
+def _why(outcome: Outcome) -> str:
+    """One line, or nothing where all is well."""
+    if outcome.kind == PASS:
+        return ""
+    wrong = [line for line in outcome.output if "NOT OK" in line]
+    return f"{outcome.kind}: {outcome.reason}{': ' + wrong[0] if wrong else ''}"
+
+
+def _fuzz(root: Path, row: Row, seconds: int) -> Run:
+    """Counted are seconds; a crash leaves its input beside the corpus."""
+    install_missing(FUZZING, "tests/fuzz/run")
+    done = subprocess.run([str(root / "tests/fuzz/run"), row.test, str(seconds)], check=False, cwd=root, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said = [line for line in done.stdout.splitlines() if "ERROR" in line or "SUMMARY" in line or line.strip()]
+    shown = next((line for line in said if "SUMMARY" in line or "ERROR" in line), said[-1] if said else "no word")
+    calls = re.search(r"Done (\d+) runs", done.stdout)
+    return {"count": seconds, "failed": shown if done.returncode else "", "inputs": int(calls.group(1)) if calls else 0}
+
+
+def _commit(root: Path) -> str:
+    """The last that changed what is tortured."""
+    done = subprocess.run(["git", "-C", str(root), "log", "-1", "--format=%h", "--", "kmod", "include", "uapi", "daemon"],
+                          check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return done.stdout.strip() or "unknown"
