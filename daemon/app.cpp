@@ -109,10 +109,10 @@ Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
   target->look_around(around());
   spdlog::info("attached pid={} comm={} rule={} mode={} features=\"{}\"", pid,
                target->process().comm, to_string(rule), to_string(target->mode(config_)),
-               feature_names(target->info()));
-  if (config_.mode == Mode::manage && !can_move(target->info()))
+               feature_names(target->session()));
+  if (config_.mode == Mode::manage && !can_move(target->session()))
     spdlog::warn("cannot move pid={} missing=\"{}\" hint=\"only tracked on this kernel\"", pid,
-                 static_cast<const char*>(target->info().missing));
+                 static_cast<const char*>(target->session().info.missing));
   Managed& managed =
       *managed_.emplace(pid, std::make_unique<Managed>(loop_, std::move(target), rule))
            .first->second;
@@ -363,6 +363,8 @@ void App::report_status() {
                      std::to_string(managed_.size()) +
                      (managed_.size() == 1 ? " process" : " processes");
   for (const auto& [pid, managed] : managed_) {
+    if (!managed->target->session().instead.empty())
+      text += ", pid " + std::to_string(pid) + " without the module";
     if (!managed->target->last()) continue;
     const hmk_interval& interval = managed->target->last()->interval;
     const auto wall = interval.end_ns - interval.start_ns;

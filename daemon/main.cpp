@@ -11,6 +11,7 @@
 #include "app.hpp"
 #include "config/read.hpp"
 #include "device/kernel_device.hpp"
+#include "device/plain_device.hpp"
 #include "topology/process.hpp"
 #include "util/cli.hpp"
 #include "util/log.hpp"
@@ -29,6 +30,7 @@ struct Flags {
   std::string socket;
   std::string log_level;
   std::string device = HMK_DEVICE_PATH;
+  bool require_module = false;
 };
 
 int fail(const std::string& line) {
@@ -73,19 +75,28 @@ int serve(const Flags& flags, hmk::Config config) {
     if (const auto process = hmk::read_process("/", flags.pid); !process)
       return fail(process.error().line());
   const auto info = hmk::probe_kernel(flags.device);
-  if (!info) return fail(info.error().line());
+  const bool is_without = !info && hmk::is_missing(info.error()) && !flags.require_module;
+  if (!info && !is_without) return fail(info.error().line());
 
   hmk::open_log(config.log_level);
+  if (is_without)
+    spdlog::warn(
+        "degraded reason=\"{}\" hint=\"goes on with what the kernel offers: costs more, "
+        "sees less; moves block the process\"",
+        info.error().line());
   const auto waits = hmk::Waits::open();
   if (!waits) spdlog::info("reason=\"{}\"", waits.error().line());
   boost::asio::io_context loop(1);
   hmk::App app(loop, std::move(config),
                {.attach =
                     [&](std::int32_t pid, const hmk_params& params) {
-                      return hmk::attach_kernel(flags.device, pid, params);
+                      auto session = hmk::attach_kernel(flags.device, pid, params);
+                      if (session || !hmk::is_missing(session.error()) || flags.require_module)
+                        return session;
+                      return hmk::attach_plain("/", pid, params);
                     },
                 .root = "/",
-                .module_info = *info,
+                .module_info = info ? *info : hmk_info{},
                 .ends_with_last_target = flags.pid != 0,
                 .read_config = [&] { return load_config(flags); },
                 .waits = waits ? waits->get() : nullptr});
@@ -108,6 +119,8 @@ int run(int argc, char** argv) {
                  "error, warn, info or debug")
       ->check(CLI::IsMember({"error", "warn", "info", "debug"}));
   cli.add_option("--device", flags.device, "device of the module")->capture_default_str();
+  cli.add_flag("--require-module", flags.require_module,
+               "end without the module, rather than go on with what the kernel offers");
   cli.set_version_flag("--version", HMK_VERSION);
   cli.footer("Exit codes: 0 ok, 1 failed, 2 usage.");
   try {

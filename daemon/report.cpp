@@ -83,6 +83,11 @@ std::string mode_of(const Target& target, const App& app) {
   return app.is_paused() ? "paused" : to_string(target.mode(app.config()));
 }
 
+std::string backend_of(const Target& target) {
+  const std::string& instead = target.session().instead;
+  return instead.empty() ? "module" : instead;
+}
+
 json refused_of(const MoveCounters& moved) {
   json refused = json::object();
   for (unsigned reason = 0; reason < HMK_REFUSED_NR; ++reason)
@@ -269,6 +274,7 @@ json report_status(App& app) {
     targets.push_back({{"pid", target->pid()},
                        {"comm", target->process().comm},
                        {"rule", app.rule_of(target->pid())},
+                       {"backend", backend_of(*target)},
                        {"mode", mode_of(*target, app)},
                        {"home_node", target->home() < 0 ? json() : json(target->home())},
                        {"tiers", tiers_of(*target, app)},

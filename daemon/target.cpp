@@ -46,7 +46,7 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session)
 }
 
 Mode Target::mode(const Config& config) const {
-  return can_move(session_.info) ? config.mode : Mode::track_only;
+  return can_move(session_) ? config.mode : Mode::track_only;
 }
 
 void Target::config_changed(const Config& config) {

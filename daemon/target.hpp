@@ -57,7 +57,7 @@ class Target {
   Device& device() { return *session_.device; }
   std::int32_t pid() const { return pid_; }
   const ProcessInfo& process() const { return process_; }
-  const hmk_info& info() const { return session_.info; }
+  const Session& session() const { return session_; }
   /// The mode in force: a kernel that cannot move is only tracked.
   Mode mode(const Config& config) const;
 

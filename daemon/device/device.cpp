@@ -5,8 +5,9 @@
 
 namespace hmk {
 
-bool can_move(const hmk_info& info) {
-  return has_feature(info, HMK_FEAT_MOVE_OWN) || has_feature(info, HMK_FEAT_MOVE_VMA);
+bool can_move(const Session& session) {
+  return !session.instead.empty() || has_feature(session.info, HMK_FEAT_MOVE_OWN) ||
+         has_feature(session.info, HMK_FEAT_MOVE_VMA);
 }
 
 std::string feature_names(const hmk_info& info) {
@@ -17,6 +18,10 @@ std::string feature_names(const hmk_info& info) {
     names += kFeatureNames[feature];
   }
   return names;
+}
+
+std::string feature_names(const Session& session) {
+  return session.instead.empty() ? feature_names(session.info) : session.instead;
 }
 
 }  // namespace hmk

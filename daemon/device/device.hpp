@@ -53,15 +53,18 @@ class Device {
 struct Session {
   std::unique_ptr<Device> device;
   hmk_info info{};
+  std::string instead = {};  ///< without the module: what tracks and what moves
 };
 
 /// How a process is attached; app.cpp is given one, tests give their own.
 using Attach = std::function<Result<Session>(std::int32_t pid, const hmk_params& params)>;
 
 /// True when some way of moving pages works on this kernel.
-bool can_move(const hmk_info& info);
+bool can_move(const Session& session);
 
 /// "scan lru-drain move-own": the features that work, for the log and `hmkctl`.
 std::string feature_names(const hmk_info& info);
+/// The same of a session, or what stands in for the module.
+std::string feature_names(const Session& session);
 
 }  // namespace hmk

@@ -34,7 +34,7 @@ Result<Fd> open_device(const std::string& path) {
   const int err = errno;
   if (err == ENOENT || err == ENXIO || err == ENODEV)
     return Error{path + " does not exist: the module is not loaded", "run 'modprobe hmk' as root",
-                 err};
+                 ENODEV};
   if (err == EACCES || err == EPERM)
     return Error{path + " may not be opened by this user", "run hmkd as root or in the group hmk",
                  err};
@@ -167,6 +167,10 @@ Result<std::vector<hmk_range_result>> KernelDevice::result(std::uint64_t cookie,
 }
 
 }  // namespace
+
+bool is_missing(const Error& error) {
+  return error.err == ENODEV;
+}
 
 Error explain_attach(int err, std::int32_t pid) {
   const std::string who = "PID " + std::to_string(pid);

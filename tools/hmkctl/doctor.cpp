@@ -63,7 +63,7 @@ int run_doctor(const Context& context, const fs::path& root) {
 
 void check_module(const fs::path& root, Findings& out) {
   const auto info = hmk::probe_kernel(root / "dev/hmk");
-  if (!info && info.error().err == ENOENT)
+  if (!info && hmk::is_missing(info.error()))
     return out.push_back({State::warn, "module", "hmk.ko is not loaded", info.error().remedy});
   if (!info)
     return out.push_back({info.error().err == EACCES ? State::note : State::warn, "module",

@@ -24,6 +24,7 @@ const std::vector<Table>& status_tables() {
        {{"pid", "PID"},
         {"comm", "COMM"},
         {"rule", ""},
+        {"backend", ""},
         {"mode", "MODE"},
         {"home_node", ""},
         {"last_interval/seq", "INTERVAL"},

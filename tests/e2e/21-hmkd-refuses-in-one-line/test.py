@@ -26,7 +26,7 @@ def refused(what: str, words: list, *arguments: str, user: int = 0) -> None:
 
 
 target = subprocess.Popen(["sleep", "1000"])
-refused("no module", ["/dev/hmk", "modprobe hmk"], "--pid", str(target.pid))
+refused("no module", ["/dev/hmk", "modprobe hmk"], "--pid", str(target.pid), "--require-module")
 lib.load_module()
 refused("no such process", ["999999", "does not exist"], "--pid", "999999")
 refused("kernel thread", ["2", "kernel thread"], "--pid", "2")

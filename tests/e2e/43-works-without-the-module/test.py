@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# module: no
+# suite: 6.12
+# timeout: 200
+"""Without hmk.ko hmkd says so and goes on: by DAMON where the kernel has it, by soft-dirty bits
+elsewhere, it finds the hot part of a process in slow memory and moves it with move_pages(2)."""
+import ctypes
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, sys.path[0] + "/..")
+import lib  # noqa: E402
+
+HMKCTL, CONTROL, CONFIG, LOG = lib.build("tools/hmkctl/hmkctl"), "/run/hmk.sock", Path("/run/hmkd.yaml"), Path("/run/hmkd.log")
+KDAMONDS = Path("/sys/kernel/mm/damon/admin/kdamonds")
+SIZE, HOT_FROM, HOT_TO = 32 << 20, 8 << 20, 16 << 20
+SLOW, MOVE_PAGES = 2, 279
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def nodes_of(pid: int, start: int, length: int) -> list:
+    """The node of each page, as the kernel tells it."""
+    number = length >> 12
+    pages = (ctypes.c_void_p * number)(*range(start, start + length, 4096))
+    status = (ctypes.c_int * number)()
+    lib.check(libc.syscall(MOVE_PAGES, pid, ctypes.c_ulong(number), pages, None, status, 0) == 0, "pages are found")
+    return list(status)
+
+
+def ask(verb: str, *words: object) -> dict:
+    return json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", verb, *words).stdout)["targets"][0]
+
+
+def tell(process: subprocess.Popen, command: str) -> list:
+    process.stdin.write(command + "\n")
+    answer = process.stdout.readline().split()
+    lib.check(answer[0] == "ok", f"{command}: {answer}")
+    return answer
+
+
+lib.check(not os.path.exists("/dev/hmk"), "there is no module")
+has_damon = KDAMONDS.exists()
+touch = subprocess.Popen(["numactl", f"--preferred={SLOW}", lib.build("tests/programs/hmk-touch")],
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+touch.stdout.readline()
+_, area, start, _ = (int(word) if word.isdigit() else word for word in tell(touch, f"map {SIZE >> 12}"))
+tell(touch, f"write {area} 0 {SIZE >> 12} 1")
+hot = start + HOT_FROM
+lib.check(set(nodes_of(touch.pid, hot, HOT_TO - HOT_FROM)) == {SLOW}, "the hot part begins in slow memory")
+tell(touch, f"loop {'read' if has_damon else 'write'} {area} {HOT_FROM >> 12} {HOT_TO >> 12} 1")
+
+CONFIG.write_text("mode: manage\ninterval: 1s\nreserve: 8MiB\npromote_limit: 4MiB\n", encoding="ascii")
+daemon = subprocess.Popen([lib.build("daemon/hmkd"), "--pid", str(touch.pid), "--config", CONFIG, "--socket", CONTROL],
+                          stderr=open(LOG, "wb"))
+lib.wait_for(lambda: os.path.exists(CONTROL) or daemon.poll() is not None, 30, "hmkd serves")
+lib.check(daemon.poll() is None, f"hmkd runs: {LOG.read_text(encoding='utf-8')}")
+lib.check("degraded reason=\"/dev/hmk does not exist" in LOG.read_text(encoding="utf-8"), "it says what is missing")
+status = ask("status")
+lib.check(status["backend"] == ("damon" if has_damon else "soft-dirty") + " move_pages", f"and what it uses: {status['backend']}")
+lib.check(status["mode"] == "manage", "and manages")
+fast = {tier["node"] for tier in status["tiers"][:2]}
+
+
+def share_in_fast() -> float:
+    nodes = nodes_of(touch.pid, hot, HOT_TO - HOT_FROM)
+    return sum(node in fast for node in nodes) / len(nodes)
+
+
+lib.wait_for(lambda: share_in_fast() >= 0.9, 120, "nine tenths of the hot part are in a fast tier")
+stats = ask("stats")
+lib.check(stats["promoted_bytes"] >= 0.9 * (HOT_TO - HOT_FROM), f"as stats say: {stats['promoted_bytes']} bytes")
+cold = nodes_of(touch.pid, hot + HOT_TO - HOT_FROM, SIZE - HOT_TO)
+print(f"of the hot part {share_in_fast():.1%} in fast memory, of the cold {sum(n in fast for n in cold) / len(cold):.1%}; profiling "
+      f"took {stats['profiling_percent']:.2f} % of {stats['wall_ns'] / 1e9:.0f} s")
+why = ask("why", hex(hot + (HOT_TO - HOT_FROM) // 2))
+lib.check(any(d["moved_bytes"] > 0 for d in why["decisions"]), "why knows the move")
+print(lib.run(HMKCTL, "--socket", CONTROL, "top", "--once").stdout)
+print(lib.run(HMKCTL, "--socket", CONTROL, "doctor", check_status=False).stdout)
+
+daemon.send_signal(signal.SIGTERM)
+lib.check(daemon.wait(30) == 0, "hmkd ends well")
+log = LOG.read_text(encoding="utf-8")
+print(log)
+lib.check(len(re.findall(r" (?:warning|error) ", log)) == 1, "it has warned once")
+lib.check(all("on" not in state.read_text(encoding="ascii") for state in KDAMONDS.glob("*/state")), "no kdamond is left")
+lib.check(touch.poll() is None, "the process has noticed nothing")
+touch.kill()
