@@ -42,8 +42,10 @@ class Reader {
   }
 
   void report(int line, const std::string& key, const Error& error) {
-    problems_[line].push_back(file_ + ":" + std::to_string(line) + ": " +
-                              (key.empty() ? "" : key + ": ") + error.line());
+    std::string text = (key.empty() ? "" : key + ": ") + error.line();
+    // The file's own words are in it: they neither break the line nor steer a terminal.
+    std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    problems_[line].push_back(file_ + ":" + std::to_string(line) + ": " + text);
   }
 
   ConfigOrProblems take() {

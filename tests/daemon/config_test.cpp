@@ -166,6 +166,14 @@ TEST(Config, BrokenYamlIsOneProblemWithItsLine) {
   EXPECT_TRUE(problems[0].starts_with("f.yaml:")) << problems[0];
 }
 
+TEST(Config, AProblemIsOneLineWhateverBytesItQuotes) {
+  for (const std::string text : {"\"a\\nb\\e[31m\": 1\n", "interval: \"1\\n2s\"\n", "mode[:3 m1\x1b"}) {
+    const Lines problems = problems_of(text);
+    ASSERT_EQ(problems.size(), 1u) << text;
+    EXPECT_EQ(problems[0].find_first_of("\n\x1b"), std::string::npos) << problems[0];
+  }
+}
+
 TEST(Config, HostileNestingIsAProblemAndNotACrash) {
   EXPECT_EQ(problems_of("attach: " + std::string(100'000, '[')).empty(), false);
   EXPECT_EQ(problems_of(std::string(100'000, '{')).empty(), false);
