@@ -22,7 +22,7 @@ NOISE = re.compile(
 
 
 # What the kernel says of an allocation that fails because a test made it fail, between these two lines of the test.
-INJECTED = re.compile(r"page allocation failure|Call Trace:")
+INJECTED = re.compile(r"page allocation failure|Call Trace:|\] +(\? )?\w+\+0x[0-9a-f]+/0x")
 BEGIN, END = "hmk-lab: failures are injected", "hmk-lab: failures are no longer injected"
 
 
