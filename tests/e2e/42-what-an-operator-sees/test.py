@@ -1,0 +1,207 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# suite: 6.12
+# timeout: 200
+"""Every verb of hmkctl against the real module: processes found by rules come and go, a hot part in slow
+memory is moved, and status, top, why, heatmap, record, stats, metrics and doctor tell the same story;
+reload, set, pause and detach do what they say."""
+import json
+import os
+import pty
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, sys.path[0] + "/..")
+import lib  # noqa: E402
+
+HMKCTL, CONTROL, CONFIG, LOG = lib.build("tools/hmkctl/hmkctl"), "/run/hmk.sock", Path("/run/hmkd.yaml"), Path("/run/hmkd.log")
+SHELL = "/run/hmk-follow"
+MIB = 1 << 20
+SIZE, HOT_FROM, HOT_TO = 32 * MIB, 8 * MIB, 16 * MIB
+
+
+def configure(text: str) -> None:
+    CONFIG.write_text(f"attach: [comm=hmk-touch, comm=hmk-follow+children]\nattach_poll: 200ms\ninterval: 400ms\n"
+                      f"overhead: 20%\nreserve: 8MiB\n{text}", encoding="ascii")
+
+
+def hmkctl(*argv: object, status: int = 0) -> str:
+    done = lib.run(HMKCTL, "--socket", CONTROL, *argv, check_status=False)
+    lib.check(done.returncode == status, f"hmkctl {' '.join(map(str, argv))} ends with {status}:\n{done.stdout}")
+    return done.stdout
+
+
+def ask(*argv: object, status: int = 0) -> dict:
+    done = lib.run(HMKCTL, "--socket", CONTROL, "--json", *argv, check_status=False)
+    lib.check(done.returncode == status, f"hmkctl --json {' '.join(map(str, argv))} ends with {status}, it was "
+              f"{done.returncode}{': ' + done.stdout if done.returncode != status else ''}")
+    return json.loads(done.stdout)
+
+
+def quietly(verb: str) -> list:
+    """The targets, without a line of the log for each question."""
+    return json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", verb).stdout)["targets"]
+
+
+def managed() -> set:
+    return {target["pid"] for target in quietly("status")}
+
+
+class Touch:
+    """hmk-touch with one area, in the memory of `node` at first."""
+
+    def __init__(self, node: int, size: int) -> None:
+        self.process = subprocess.Popen(["numactl", f"--preferred={node}", lib.build("tests/programs/hmk-touch")],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.process.stdout.readline()
+        self.pid = self.process.pid
+        self.area, self.start = (int(word) for word in self.tell(f"map {size >> 12}").split()[1:3])
+        self.tell(f"write {self.area} 0 {size >> 12} 1")
+
+    def tell(self, command: str) -> str:
+        self.process.stdin.write(command + "\n")
+        answer = self.process.stdout.readline()
+        lib.check(answer.startswith("ok"), f"{command}: {answer.strip()}")
+        return answer
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def page(path: str) -> str:
+    """What `GET path` gives."""
+    with socket.socket(socket.AF_UNIX) as link:
+        link.settimeout(30)
+        link.connect(CONTROL)
+        link.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        with link.makefile("rb") as stream:
+            return stream.read().decode()
+
+
+def top_on_a_terminal() -> None:
+    """It shows the process on a full screen and leaves on 'q'."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["TERM"] = "xterm"
+        os.execv(HMKCTL, [HMKCTL, "--socket", CONTROL, "top"])
+    seen = b""
+
+    def shows() -> bool:
+        nonlocal seen
+        if select.select([terminal], [], [], 0.1)[0]:
+            seen += os.read(terminal, 65536)
+        return b"hmk-touch" in seen and b"q: leave" in seen
+    lib.wait_for(shows, 30, "top shows the process on a terminal")
+    os.write(terminal, b"q")
+    status = lib.wait_for(lambda: os.waitpid(pid, os.WNOHANG)[0] and [0] or drain(terminal), 30, "top leaves on q")
+    lib.check(status == [0], "top has left the terminal")
+
+
+def drain(terminal: int) -> None:
+    if select.select([terminal], [], [], 0)[0]:
+        try:
+            os.read(terminal, 65536)
+        except OSError:  # its other end is closed
+            pass
+
+
+lib.load_module()
+os.symlink("/bin/sh", SHELL)
+configure("mode: track-only\n")
+daemon = subprocess.Popen([lib.build("daemon/hmkd"), "--config", CONFIG, "--socket", CONTROL], stderr=open(LOG, "wb"))
+lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+lib.check(managed() == set(), "nobody is managed yet")
+
+touch, other = Touch(2, SIZE), Touch(3, 4 * MIB)
+family = subprocess.Popen([SHELL, "-c", "sleep 1000 & wait"])
+lib.wait_for(lambda: len(managed()) == 4, 30, "who appears is managed, a child included")
+rules = {target["comm"]: target["rule"] for target in ask("status")["targets"]}
+lib.check(rules == {"hmk-touch": "comm=hmk-touch", "hmk-follow": "comm=hmk-follow+children", "sleep": "comm=hmk-follow+children"},
+          f"each by its rule: {rules}")
+family.kill()
+other.end()
+lib.wait_for(lambda: {touch.pid} < managed() and len(managed()) == 2, 30, "who ends is forgotten, a child stays")
+
+touch.tell(f"loop write {touch.area} {HOT_FROM >> 12} {HOT_TO >> 12} 1")
+hot = touch.start + HOT_FROM
+hmkctl("set", "mode", "manage")
+recording = subprocess.Popen([HMKCTL, "--socket", CONTROL, "record", "/run/r.hmkrec", "--pid", str(touch.pid), "--for", "10min"],
+                             stdout=subprocess.DEVNULL)
+
+
+def in_fast_memory() -> bool:
+    mine = [target for target in quietly("status") if target["pid"] == touch.pid][0]
+    return mine["tiers"][0]["resident_bytes"] >= HOT_TO - HOT_FROM
+
+
+lib.wait_for(in_fast_memory, 90, "the hot part is in the fastest tier")
+hmkctl("set", "mode", "track-only")
+recording.send_signal(signal.SIGINT)
+lib.check(recording.wait(30) == 0, "record ends well on Ctrl-C")
+
+for words in (["status"], ["tiers"], ["regions", "--pid", touch.pid, "--limit", 5], ["top", "--once"], ["version"]):
+    hmkctl(*words)
+top_on_a_terminal()
+target = [t for t in ask("stats")["targets"] if t["pid"] == touch.pid][0]
+lib.check(target["promoted_bytes"] >= HOT_TO - HOT_FROM, f"stats: {target['promoted_bytes']} bytes were promoted")
+metrics = page("/metrics")
+lib.check(metrics.startswith("HTTP/1.1 200") and metrics.endswith("# EOF\n"), "metrics are whole")
+lib.check(any("promoted" in line and line.endswith(f" {target['promoted_bytes']}") for line in metrics.splitlines()),
+          "and count what stats count")
+
+hmkctl("why", "--pid", touch.pid, hex(hot))
+why = ask("why", "--pid", touch.pid, hex(hot))["targets"][0]
+moves = [d for d in why["decisions"] if d["action"] == "promote" and d["moved_bytes"] > 0]
+lib.check(why["region"] and why["intervals"] and moves, f"why knows the promotion: {moves[:1]}")
+lib.check(moves[0]["start"] <= hot < moves[0]["start"] + moves[0]["length"], "of that place")
+hmkctl("heatmap", "--record", "/run/r.hmkrec", "--rows", 16)
+hmkctl("heatmap", "--record", "/run/r.hmkrec", "--svg", "/run/r.svg")
+lib.check("<svg" in Path("/run/r.svg").read_text(encoding="utf-8"), "a picture of it is drawn")
+rows = ask("heatmap", "--pid", touch.pid, "--intervals", 2, "--rows", 64)["rows"]
+means = {row["start"]: sum(v or 0 for v in row["hotness_percent"]) for row in rows}
+inside = [v for start, v in means.items() if hot <= start < hot + HOT_TO - HOT_FROM]
+outside = [v for start, v in means.items() if touch.start <= start < touch.start + SIZE and not
+           hot - 2 * MIB <= start < hot + HOT_TO - HOT_FROM]
+lib.check(min(inside) > max(outside), f"the hot rows are the hot part: {min(inside)} above {max(outside)}")
+found = [c for c in ask("doctor")["checks"] if c["state"] == "warn"]
+lib.check(not found, f"doctor finds nothing to do: {found}")
+hmkctl("doctor")
+
+configure("mode: manage\nbuckets: 010\nintervall: 1s\n")
+refusal = hmkctl("reload", status=1)
+lib.check("did you mean 'interval'" in refusal and "'010'" in refusal, "reload names all that is wrong")
+lib.check(ask("status")["daemon"]["mode"] == "track-only", "and changes nothing")
+configure("mode: dry-run\n")
+changed = {row["key"]: row["value"] for row in ask("reload")["changed"]}
+lib.check(changed == {"mode": "dry-run"}, f"reload takes over what differs: {changed}")
+
+hmkctl("pause")
+lib.check({t["mode"] for t in quietly("status")} == {"paused"}, "pause stops all")
+before = {t["pid"]: t["last_interval"]["seq"] for t in quietly("status")}
+third = Touch(1, MIB)
+lib.wait_for(lambda: third.pid in managed(), 30, "who appears meanwhile is managed")
+after = {t["pid"]: t["last_interval"] for t in quietly("status")}
+lib.check(after[third.pid] is None or after[third.pid]["seq"] is None, "and waits, too")
+lib.check(all(after[pid]["seq"] - seq <= 1 for pid, seq in before.items()), "no interval passes")
+hmkctl("resume")
+lib.wait_for(lambda: all((t["last_interval"] or {"seq": None})["seq"] for t in quietly("status")), 30, "resume goes on")
+hmkctl("detach", touch.pid)
+fourth = Touch(1, MIB)
+lib.wait_for(lambda: fourth.pid in managed(), 30, "the rules are looked at again")
+lib.check(touch.pid not in managed(), "who was detached by hand is left alone")
+hmkctl("attach", touch.pid)
+
+daemon.send_signal(signal.SIGTERM)
+lib.check(daemon.wait(30) == 0, "hmkd ends well")
+log = LOG.read_text(encoding="utf-8")
+print(log)
+lib.check(not re.search(r" (warning|error) ", log), "its log warns of nothing")
+for one in (touch, third, fourth):
+    one.end()
+lib.unload_module()
