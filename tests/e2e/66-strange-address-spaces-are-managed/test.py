@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-# kernels: 6.1
+# kernels: 6.12
 # timeout: 300
 """128 TiB of which next to nothing is there, and 65,000 VMAs of one page: intervals end, pages are found and move."""
 import sys

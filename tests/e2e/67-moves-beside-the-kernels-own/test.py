@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # timeout: 300
-# kernels: 6.12
+# kernels: 6.1
 # seconds: 14
 """Moves beside everything else in the kernel that moves, splits, merges or takes away memory and CPUs: compaction,
 khugepaged, NUMA balancing, a cpuset that changes 10 times a second, memory blocks and a CPU that go and come back, a
