@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "config/keys.hpp"
+#include "decide.hpp"
 #include "params.hpp"
 #include "util/log.hpp"
 #include "util/suggest.hpp"
@@ -88,7 +89,7 @@ void App::stop() {
 }
 
 Surroundings App::around() {
-  return {config_, machine_, options_.root, managed_.size()};
+  return {config_, machine_, options_.root};
 }
 
 Result<void> App::attach(std::int32_t pid) {
@@ -155,6 +156,7 @@ void App::on_readable(std::int32_t pid) {
   switch (found->second->target->handle_events(around())) {
     case Target::State::alive:
       watch(*found->second);
+      if (is_due(targets())) decide(targets(), around());
       report_status();
       break;
     case Target::State::gone:

@@ -13,8 +13,6 @@ namespace {
 // A descriptor that is readable and yet says nothing would spin the loop.
 constexpr unsigned kMaxEmptyWakeups = 1000;
 
-constexpr policy::ProcessId kOnly = 0;  // each target ranks its own regions
-
 policy::RegionView to_view(const hmk_record& record) {
   policy::RegionView view;
   view.start = record.start;
@@ -72,8 +70,8 @@ Target::State Target::handle_events(const Surroundings& around) {
   return State::alive;
 }
 
-/// One interval (spec 1.4, steps 6 to 8). What is planned here moves while the
-/// module profiles the next interval.
+/// One interval (spec 1.4, steps 6 to 8). What is planned from it moves while the
+/// module profiles the next one.
 void Target::step(const Surroundings& around) {
   Result<Snapshot> read = device().snapshot();
   if (!read) {
@@ -85,9 +83,21 @@ void Target::step(const Surroundings& around) {
   resident_.reset();
   history_.saw(snapshot_);
   look_around(around);
-  const policy::Plan planned = plan(around);
-  account(planned);
-  move(planned, around);
+  rank(around.config);
+  // What the last plan has not sent was made of places that are stale by now.
+  if (mode(around.config) == Mode::manage) {
+    plans_replaced_ += mover_.is_busy();
+    mover_.abandon();
+  }
+  ++new_intervals_;
+  is_awaited_ = has_seen_ = true;
+}
+
+void Target::take(const policy::Plan& plan, const Surroundings& around) {
+  is_awaited_ = new_intervals_ > 0;
+  new_intervals_ = 0;
+  account(plan);
+  move(plan, around);
 }
 
 void Target::look_around(const Surroundings& around) {
@@ -110,19 +120,18 @@ std::vector<policy::RegionView> Target::region_views() const {
   return views;
 }
 
-std::vector<policy::TierView> Target::tier_views(const Config& config) const {
+std::vector<policy::TierView> Target::tier_views(const Surroundings& around) const {
   std::vector<policy::TierView> views;
   for (const Tier& tier : tiers_)
-    views.push_back({tier.node, tier.total_bytes, tier.free_bytes,
-                     reserve_for(config, tier.total_bytes), tier.latency_ns, tier.bandwidth_mib});
+    views.push_back({tier.node, tier.total_bytes, usable_free(around.machine.nodes.at(tier.node)),
+                     reserve_for(around.config, tier.total_bytes), tier.latency_ns,
+                     tier.bandwidth_mib});
   return views;
 }
 
-policy::Plan Target::plan(const Surroundings& around) {
-  const Config& config = around.config;
-  const std::vector<policy::TierView> tiers = tier_views(config);
+void Target::rank(const Config& config) {
   std::vector<policy::NodeId> nodes;
-  for (const policy::TierView& tier : tiers) nodes.push_back(tier.node);
+  for (const Tier& tier : tiers_) nodes.push_back(tier.node);
 
   const policy::Histogram::Shape shape{config.buckets, snapshot_.interval.num_scans};
   if (nodes != ranked_nodes_ || shape.buckets != shape_.buckets ||
@@ -131,16 +140,7 @@ policy::Plan Target::plan(const Surroundings& around) {
     shape_ = shape;
     ranked_nodes_ = nodes;
   }
-  ranking_.update(kOnly, region_views());
-
-  policy::PolicyParams params;
-  params.num_scans = shape.num_scans;
-  params.buckets = config.buckets;
-  params.promote_limit = config.promote_limit / std::max<std::size_t>(1, around.nr_targets);
-  params.gain_margin = config.gain_margin;
-  params.horizon = config.horizon;
-  params.alpha = static_cast<double>(config.alpha_q16) / policy::kOneQ16;
-  return policy::make_plan(ranking_.histogram(), tiers, params);
+  ranking_.update(static_cast<policy::ProcessId>(pid_), region_views());
 }
 
 void Target::account(const policy::Plan& plan) {
@@ -166,8 +166,6 @@ void Target::move(const policy::Plan& plan, const Surroundings& around) {
   if (mode(around.config) == Mode::track_only) return;
   mover_.set_flags(to_move_flags(around.config));
   if (mode(around.config) == Mode::dry_run) return check(mover_.rehearse(plan));
-  // What the last plan has not sent was made of places that are stale by now.
-  plans_replaced_ += mover_.is_busy();
   std::vector<int> nodes;
   for (const Tier& tier : tiers_) nodes.push_back(tier.node);
   check(mover_.start(plan, std::move(nodes), snapshot_.interval.seq));

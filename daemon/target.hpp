@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// One managed process, and what happens to it in an interval, read top to
-// bottom in step(): read the table -> order the tiers -> plan -> move.
+// One managed process, and what happens to it in an interval: step() reads the
+// table, orders the tiers and ranks; take() accounts for its plan and moves.
+// What lies between is decide.cpp: one plan over all processes.
 //
 //   Target target(pid, info, std::move(session));
 //   target.handle_events(surroundings);        when its descriptor is readable
+//   target.take(plan, surroundings);
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,6 @@ struct Surroundings {
   const Config& config;
   Machine& machine;
   const std::filesystem::path& root;
-  std::size_t nr_targets;  ///< share promote_limit
 };
 
 /// What the last interval brought, for `status` and `top`.
@@ -48,6 +49,8 @@ class Target {
   /// Take what the module has to say. gone: the address space has ended;
   /// broken: the session cannot go on (logged). Never throws for either.
   State handle_events(const Surroundings& around);
+  /// Start the moves that were planned from its last interval and those of the others.
+  void take(const policy::Plan& plan, const Surroundings& around);
   /// The mode or the tiers may have changed.
   void config_changed(const Config& config);
 
@@ -60,6 +63,16 @@ class Target {
   const Session& session() const { return session_; }
   /// The mode in force: a kernel that cannot move is only tracked.
   Mode mode(const Config& config) const;
+
+  /// Intervals since the last decision, and whether the next one should wait for one.
+  unsigned new_intervals() const { return new_intervals_; }
+  bool is_awaited() const { return is_awaited_; }
+  /// Its first interval has passed: there is something to plan from.
+  bool has_seen() const { return has_seen_; }
+  /// Of the regions as its last interval saw them.
+  const policy::Histogram& histogram() const { return ranking_.histogram(); }
+  /// Its tiers with what is free of them now.
+  std::vector<policy::TierView> tier_views(const Surroundings& around) const;
 
   const std::optional<LastInterval>& last() const { return last_; }
   const Snapshot& snapshot() const { return snapshot_; }
@@ -79,9 +92,8 @@ class Target {
 
  private:
   void step(const Surroundings& around);
-  policy::Plan plan(const Surroundings& around);
+  void rank(const Config& config);
   std::vector<policy::RegionView> region_views() const;
-  std::vector<policy::TierView> tier_views(const Config& config) const;
   void move(const policy::Plan& plan, const Surroundings& around);
   void account(const policy::Plan& plan);
   void check(const Result<void>& moved);
@@ -98,6 +110,8 @@ class Target {
   policy::Ranking ranking_;
   policy::Histogram::Shape shape_{};
   std::vector<policy::NodeId> ranked_nodes_;
+  unsigned new_intervals_ = 0;
+  bool is_awaited_ = true, has_seen_ = false;
 
   std::optional<LastInterval> last_;
   std::uint64_t planned_promote_bytes_ = 0, planned_demote_bytes_ = 0, plans_replaced_ = 0;

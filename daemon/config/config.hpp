@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ enum class Mode { track_only, dry_run, manage };
 
 /// How the pages of a move are copied. automatic: ahead, while the program runs.
 enum class Copy { automatic, sync };
+
+/// Bytes by "PROCESS/TIER": config/whom.hpp.
+using SizeByProcess = std::map<std::string, std::uint64_t, std::less<>>;
 
 struct Config {
   Mode mode = Mode::track_only;
@@ -42,13 +46,21 @@ struct Config {
   bool flush = true;               ///< the TLB, once per round of scans
   std::uint64_t seed = 0;          ///< of the choice of samples; 0: random
   std::uint32_t ablation = 0;      ///< HMK_SWITCH_*
+  bool is_tier_by_tier = false;    ///< what is promoted climbs one tier at a time
 
   // What the policy decides by (HK-34 .. HK-43).
   std::uint64_t promote_limit = 200ull << 20;  ///< bytes per interval, over all targets
+  bool is_promote_limit_auto = false;          ///< by move_time; then the above is for the reserve
+  std::uint32_t move_time_bp = 500;            ///< of an interval
   std::optional<std::uint64_t> reserve;        ///< bytes per tier; none: see reserve_for()
   std::uint32_t gain_margin = 1;               ///< buckets
   std::uint32_t horizon = 60;                  ///< intervals
   std::uint32_t buckets = 64;
+
+  // How several processes share, by PID or command.
+  std::map<std::string, std::uint32_t> weights;  ///< 1 where none is given
+  bool shares_by_weight = true;                  ///< false: the hottest win
+  SizeByProcess caps, floors;                    ///< in a tier
 
   // How it is moved.
   Copy copy = Copy::automatic;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "config/whom.hpp"
 #include "util/log.hpp"
 #include "util/units.hpp"
 
@@ -161,6 +162,18 @@ std::string ablation_text(std::uint32_t switches) {
   return text.empty() ? "none" : text;
 }
 
+Result<void> set_promote_limit(Config& c, std::string_view text) {
+  std::uint64_t limit = Config{}.promote_limit;
+  if (text != "auto")
+    if (const Result<void> done = assign<std::uint64_t>(limit, parse_size(text), 0, 1ull << 44,
+                                                        text, "auto or 0B .. 16TiB");
+        !done)
+      return done;
+  c.promote_limit = limit;
+  c.is_promote_limit_auto = text == "auto";
+  return {};
+}
+
 Result<void> set_reserve(Config& c, std::string_view text) {
   if (text == "auto") {
     c.reserve.reset();
@@ -264,12 +277,18 @@ const std::array kKeys{
         [](const Config& c) { return c.seed == 0 ? "random" : std::to_string(c.seed); }},
     Key{"ablation", kAblationHelp, kLive, kProfiling, set_ablation,
         [](const Config& c) { return ablation_text(c.ablation); }, true},
-    Key{"promote_limit", "size per interval, 0B .. 16TiB", kLive, kOwn,
+    Key{"promote_limit", "auto or size per interval, 0B .. 16TiB", kLive, kOwn, set_promote_limit,
+        [](const Config& c) {
+          return c.is_promote_limit_auto ? "auto" : format_size(c.promote_limit);
+        }},
+    Key{"move_time", "percent of an interval, 0.01% .. 100%", kLive, kOwn,
+        [](Config& c, Text t) { return set_percent(c.move_time_bp, t, 1, 10000, "0.01% .. 100%"); },
+        [](const Config& c) { return format_percent_bp(c.move_time_bp); }},
+    Key{"view", "flat or tier-by-tier", kLive, kOwn,
         [](Config& c, Text t) {
-          return assign<std::uint64_t>(c.promote_limit, parse_size(t), 0, 1ull << 44, t,
-                                       "0B .. 16TiB");
+          return set_word(c.is_tier_by_tier, t, "flat", false, "tier-by-tier", true);
         },
-        [](const Config& c) { return format_size(c.promote_limit); }},
+        [](const Config& c) { return std::string(c.is_tier_by_tier ? "tier-by-tier" : "flat"); }},
     Key{"reserve", "auto or size per tier, 0B .. 16TiB", kLive, kOwn, set_reserve,
         [](const Config& c) { return c.reserve ? format_size(*c.reserve) : "auto"; }},
     Key{"gain_margin", "count of buckets, 0 .. 1024", kLive, kOwn,
@@ -281,6 +300,14 @@ const std::array kKeys{
     Key{"buckets", "count, 2 .. 1024", kLive, kOwn,
         [](Config& c, Text t) { return set_count(c.buckets, t, 2, 1024, "2 .. 1024"); },
         [](const Config& c) { return std::to_string(c.buckets); }},
+    Key{"weights", "equal, none, or PROCESS=WEIGHT with weights 1 .. 10000", kLive, kOwn,
+        set_weights, weights_text, true},
+    Key{"caps", "none, or PROCESS/TIER=SIZE", kLive, kOwn,
+        [](Config& c, Text t) { return set_bounds(c.caps, t); },
+        [](const Config& c) { return bounds_text(c.caps); }, true},
+    Key{"floors", "none, or PROCESS/TIER=SIZE", kLive, kOwn,
+        [](Config& c, Text t) { return set_bounds(c.floors, t); },
+        [](const Config& c) { return bounds_text(c.floors); }, true},
     Key{"move", "auto or sync", kLive, kOwn,
         [](Config& c, Text t) {
           return set_word(c.copy, t, "auto", Copy::automatic, "sync", Copy::sync);

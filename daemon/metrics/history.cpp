@@ -92,6 +92,8 @@ std::string_view reason_text(policy::Reason reason) {
       return "makes room for hotter memory";
     case policy::Reason::kExchange:
       return "lower tiers are full: changes places with hotter memory";
+    case policy::Reason::kShare:
+      return "another process has less of the tier than its weight gives it";
   }
   return "";
 }

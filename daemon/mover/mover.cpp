@@ -47,8 +47,8 @@ std::vector<hmk_range> to_ranges(const Steps& steps) {
 }
 
 /// The demotions that make room for promotion number `index`, which lie side by side.
-std::span<const policy::Move> victims_of(const policy::Plan& plan, std::size_t index) {
-  const auto all = std::ranges::equal_range(plan.demotions, index, {}, &policy::Move::serves);
+std::span<const policy::Move> victims_of(std::span<const policy::Move> own, std::size_t index) {
+  const auto all = std::ranges::equal_range(own, index, {}, &policy::Move::serves);
   return {all.begin(), all.end()};
 }
 
@@ -76,8 +76,15 @@ void Mover::enqueue(const policy::Move& promotion, std::span<const policy::Move>
 Result<void> Mover::start(const policy::Plan& plan, std::vector<int> tier_nodes,
                           std::uint64_t seq) {
   waiting_.clear();
+  std::vector<policy::Move> own;
+  for (const policy::Move& victim : plan.demotions) {
+    if (victim.process == victim.served)
+      own.push_back(victim);
+    else  // another process waits for the room
+      for (const policy::Move& piece : in_pieces(victim)) waiting_.push_back({piece, false});
+  }
   for (std::size_t i = 0; i < plan.promotions.size(); ++i)
-    enqueue(plan.promotions[i], victims_of(plan, i));
+    enqueue(plan.promotions[i], victims_of(own, i));
   tier_nodes_ = std::move(tier_nodes);
   seq_ = seq;
   back_off_.forget_old(seq);

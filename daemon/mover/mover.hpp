@@ -2,7 +2,8 @@
 //
 // A plan -> tickets of the module -> results -> counters. One ticket is in
 // flight; in it, and from ticket to ticket, a piece that makes room is followed
-// by the piece that uses it, so that no tier stands empty while a plan runs.
+// by the piece that uses it, so that no tier stands empty while a plan runs. What
+// makes room for another process goes first; until it has, the reserve lends it.
 //
 //   mover.start(plan, tier_nodes, seq);
 //   on HMK_EVENT_TICKET: mover.finish(cookie);

@@ -23,25 +23,32 @@ Bytes expected_before(Bytes length, Bytes held, Bytes offset) {
   return static_cast<Bytes>(Wide{held} * offset / length) & ~(kPage - 1);
 }
 
-/// As much of what is left of the region as holds `need` bytes of its tier, to the next leaf.
-RoomMade::Victim way_for(Histogram::Id id, const Histogram::Entry& region, Bytes offset,
-                         Bytes need) {
-  Bytes end = region.length();
-  const Bytes until = expected_before(end, region.home(), offset) + need;
+/// As much of what is left of the region as holds `need` bytes of its tier: to the next leaf,
+/// or to the one before where that were more than `at_most`.
+RoomMade::Victim way_for(Histogram::Id id, const Histogram::Entry& region, Bytes offset, Bytes need,
+                         Bytes at_most) {
+  const Bytes length = region.length(), leaf = Bytes{1} << region.leaf_shift;
+  need = std::min(need, at_most);
+  Bytes end = length;
+  const Bytes until = expected_before(length, region.home(), offset) + need;
   if (until < region.home()) {
-    const Bytes leaf = Bytes{1} << region.leaf_shift;
-    const auto holds = static_cast<Bytes>((Wide{until} * end + region.home() - 1) / region.home());
+    const auto holds =
+        static_cast<Bytes>((Wide{until} * length + region.home() - 1) / region.home());
     end = std::min(end, ((region.start + holds + leaf - 1) & ~(leaf - 1)) - region.start);
   }
-  const Bytes leaves = expected_in_piece(region.length(), region.home(), offset, end);
-  return {.id = id,
-          .to_tier = 0,
-          .offset = offset,
-          .length = end - offset,
-          .leaves = leaves,
-          .arrives =
-              std::max(leaves, expected_in_piece(region.length(), region.resident(), offset, end)),
-          .exchange = false};
+  Bytes leaves = expected_in_piece(length, region.home(), offset, end);
+  if (leaves > at_most) {
+    const Bytes before = (region.start + end - 1) & ~(leaf - 1);
+    end = std::max(before, region.start + offset) - region.start;
+    leaves = expected_in_piece(length, region.home(), offset, end);
+  }
+  RoomMade::Victim way{};
+  way.id = id;
+  way.offset = offset;
+  way.length = end - offset;
+  way.leaves = leaves;
+  way.arrives = std::max(leaves, expected_in_piece(length, region.resident(), offset, end));
+  return way;
 }
 
 }  // namespace
@@ -82,74 +89,203 @@ std::optional<Histogram::Id> VictimQueue::peek(const Taken& taken) {
   }
 }
 
-RoomMade make_room(const Histogram& histogram, const RoomWanted& wanted, Room& room,
-                   VictimQueue& queue, Taken& taken) {
-  RoomMade made;
-  const std::uint32_t tier = wanted.tier;
-  const auto had = static_cast<Bytes>(std::max<std::int64_t>(room[tier], 0));
-  std::vector<Histogram::Id> passed_over;  // no way out for this candidate, perhaps for the next
+Holder::Holder(const Histogram& regions, std::vector<std::uint32_t> at)
+    : histogram(&regions), places(std::move(at)), taken(regions) {
+  for (std::uint32_t t = 0; t < regions.tiers(); ++t) queues.emplace_back(regions, t);
+}
 
-  while (room[tier] < as_signed(wanted.bytes) && passed_over.size() < kMostPassedOver) {
-    const auto id = queue.peek(taken);
-    if (!id || histogram[*id].whi_q16 >= wanted.victim_below_q16) break;
-    queue.pop();
+std::optional<std::uint32_t> Holder::tier_at(std::uint32_t place) const {
+  const auto at = std::ranges::find(places, place);
+  if (at == places.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(at - places.begin());
+}
 
-    const Histogram::Entry& region = histogram[*id];
-    if (wanted.model &&
-        !wanted.model->is_surely_hotter(wanted.riser, {region.whi_q16, region.samples})) {
-      passed_over.push_back(*id);
+namespace {
+
+/// The first victim of one holder, and what the shares say about it.
+struct Next {
+  std::size_t owner;
+  std::uint32_t tier;
+  Histogram::Id id;
+  Claim claim;
+};
+
+HotnessQ16 below_q16(const Claim& claim, HotnessQ16 colder_than, const Histogram& histogram) {
+  if (claim.of == Claim::Of::kAny) return ~HotnessQ16{0};
+  if (claim.of == Claim::Of::kIdle) return std::min(colder_than, histogram.lower_edge_q16(1));
+  return colder_than;
+}
+
+/// The coldest that any holder has to give; of other processes at most `from_others`.
+std::optional<Next> coldest(std::span<Holder> holders, const RoomWanted& wanted,
+                            const Shares& shares, Bytes from_others) {
+  std::optional<Next> first;
+  for (std::size_t owner = 0; owner < holders.size(); ++owner) {
+    const auto tier = holders[owner].tier_at(wanted.place);
+    if (!tier) continue;
+    const Histogram& histogram = *holders[owner].histogram;
+    Claim claim = shares.claim(wanted.owner, owner, wanted.place, wanted.stage);
+    claim.at_most = std::min(claim.at_most, owner == wanted.owner ? wanted.from_own : from_others);
+    if (claim.at_most < kPage) continue;
+    const auto id = holders[owner].queues[*tier].peek(holders[owner].taken);
+    if (!id || histogram[*id].whi_q16 >= below_q16(claim, wanted.victim_below_q16, histogram))
       continue;
-    }
-    RoomMade::Victim way = way_for(*id, region, taken.bytes(*id),
-                                   static_cast<Bytes>(as_signed(wanted.bytes) - room[tier]));
-    if (way.leaves == 0) {  // what is left of it holds nothing of this tier
-      taken.set_all(*id);
+    if (first && !demotes_before(histogram[*id], (*holders[first->owner].histogram)[first->id]))
       continue;
+    first = Next{owner, *tier, *id, claim};
+  }
+  return first;
+}
+
+/// The search for one promotion's room.
+class RoomMaker {
+ public:
+  RoomMaker(std::span<Holder> holders, const RoomWanted& wanted, Room& room, Shares& shares)
+      : holders_(holders),
+        wanted_(wanted),
+        room_(room),
+        shares_(shares),
+        from_others_(wanted.from_others) {}
+
+  RoomMade run() {
+    while (lacking() > 0 && passed_over_.size() < kMostPassedOver) {
+      const auto next = coldest(holders_, wanted_, shares_, from_others_);
+      if (!next) break;
+      take(*next);
     }
-    // What the promotion leaves behind in its own tier is room there.
-    const Bytes left_behind = wanted.leaving_source - made.exchanged;
-    const auto takes = [&](std::uint32_t to) {
-      const Bytes more = to == wanted.source_tier ? left_behind : 0;
-      return room[to] + as_signed(more) >= as_signed(way.arrives);
-    };
-    way.to_tier = tier + 1;
-    while (way.to_tier < histogram.tiers() && !takes(way.to_tier)) ++way.to_tier;
-    bool found = way.to_tier < histogram.tiers();
-    way.exchange = found && room[way.to_tier] < as_signed(way.arrives);
+    for (const auto& [owner, tier, id] : passed_over_) holders_[owner].queues[tier].push(id);
+    return std::move(made_);
+  }
+
+ private:
+  struct PassedOver {  // no way out for this candidate, perhaps for the next
+    std::size_t owner;
+    std::uint32_t tier;
+    Histogram::Id id;
+  };
+
+  /// What the promotion and, with the reserve, the place still lack.
+  Bytes lacking() const {
+    return std::max(for_promotion(), static_cast<Bytes>(std::max<std::int64_t>(
+                                         as_signed(wanted_.bytes) - room_[wanted_.place], 0)));
+  }
+  Bytes for_promotion() const {
+    const Bytes have = wanted_.free + made_.bytes;
+    return wanted_.bytes > have ? wanted_.bytes - have : 0;
+  }
+
+  void take(const Next& next) {
+    Holder& holder = holders_[next.owner];
+    holder.queues[next.tier].pop();
+    const Histogram::Entry& region = (*holder.histogram)[next.id];
+    const bool by_share = next.claim.of == Claim::Of::kAny;
+    if (!by_share && wanted_.model &&
+        !wanted_.model->is_surely_hotter(wanted_.riser, {region.whi_q16, region.samples})) {
+      passed_over_.push_back({next.owner, next.tier, next.id});
+      return;
+    }
+    const Bytes offset = holder.taken.bytes(next.id), at_most = next.claim.at_most;
+    RoomMade::Victim way = way_for(next.id, region, offset, lacking(), at_most);
+    if (way.leaves == 0) {
+      if (at_most >= lacking())  // what is left of it holds nothing of this tier
+        holder.taken.set_all(next.id);
+      else
+        passed_over_.push_back({next.owner, next.tier, next.id});
+      return;
+    }
+    bool found = next_lower(next, way);
     if (!found) {
       // Everything below is full: swap with the source, which then gets no more than leaves it.
       // Only the promotion gets its room that way, not the reserve.
-      const Bytes have = had + made.bytes;
-      const Bytes lacks = wanted.bytes > have ? wanted.bytes - have : 0;
-      way = way_for(*id, region, taken.bytes(*id), std::min(lacks, left_behind));
-      way.to_tier = wanted.source_tier;
-      way.exchange = true;
-      found = lacks > 0 && way.arrives <= left_behind;
+      way = way_for(next.id, region, offset, std::min(for_promotion(), left_behind()), at_most);
+      found = for_promotion() > 0 && swaps(next, way);
     }
     if (!found || way.leaves == 0) {
-      made.nowhere = true;
-      passed_over.push_back(*id);
-      continue;
+      made_.nowhere = true;
+      passed_over_.push_back({next.owner, next.tier, next.id});
+      return;
     }
-    taken.set(*id, way.offset + way.length);
-    if (!taken.all(*id)) queue.push(*id);
-    room[tier] += as_signed(way.leaves);
-    room[way.to_tier] -= as_signed(way.arrives);
-    made.bytes += way.leaves;
-    if (way.exchange) made.exchanged += way.arrives;
-    made.victims.push_back(way);
+    way.owner = next.owner;
+    way.from_tier = next.tier;
+    way.by_share = by_share;
+    add(way);
   }
-  for (const Histogram::Id id : passed_over) queue.push(id);
-  return made;
+
+  /// Bytes that leave the source for good, for the owner of the promotion.
+  Bytes left_behind() const { return wanted_.leaving_source - made_.exchanged; }
+
+  bool next_lower(const Next& next, RoomMade::Victim& way) const {
+    const std::vector<std::uint32_t>& places = holders_[next.owner].places;
+    for (way.to_tier = next.tier + 1; way.to_tier < places.size(); ++way.to_tier) {
+      const std::uint32_t place = places[way.to_tier];
+      const auto takes = [&](std::int64_t leaves) {
+        return room_[place] + leaves >= as_signed(way.arrives) &&
+               shares_.may_hold(next.owner, place, way.arrives,
+                                next.owner == wanted_.owner ? leaves : 0);
+      };
+      // What the promotion leaves behind in its own tier is room there.
+      way.exchange = !takes(0);
+      if (!way.exchange || (place == wanted_.source && takes(as_signed(left_behind()))))
+        return true;
+    }
+    return false;
+  }
+
+  /// Only downwards, which for another process need not be where the promotion comes from.
+  bool swaps(const Next& next, RoomMade::Victim& way) const {
+    const auto tier = holders_[next.owner].tier_at(wanted_.source);
+    if (!tier || *tier <= next.tier || way.arrives > left_behind() ||
+        !shares_.may_hold(next.owner, wanted_.source, way.arrives,
+                          next.owner == wanted_.owner ? as_signed(left_behind()) : 0))
+      return false;
+    way.to_tier = *tier;
+    way.exchange = true;
+    return true;
+  }
+
+  void add(const RoomMade::Victim& way) {
+    Holder& holder = holders_[way.owner];
+    const std::uint32_t to = holder.places[way.to_tier];
+    holder.taken.set(way.id, way.offset + way.length);
+    if (!holder.taken.all(way.id)) holder.queues[way.from_tier].push(way.id);
+    room_[wanted_.place] += as_signed(way.leaves);
+    room_[to] -= as_signed(way.arrives);
+    shares_.moved(way.owner, wanted_.place, way.leaves, to, way.arrives);
+    if (way.owner != wanted_.owner) from_others_ -= std::min(from_others_, way.leaves);
+    made_.bytes += way.leaves;
+    if (way.exchange) made_.exchanged += way.arrives;
+    made_.victims.push_back(way);
+  }
+
+  std::span<Holder> holders_;
+  const RoomWanted& wanted_;
+  Room& room_;
+  Shares& shares_;
+  Bytes from_others_;
+  RoomMade made_;
+  std::vector<PassedOver> passed_over_;
+};
+
+}  // namespace
+
+RoomMade make_room(std::span<Holder> holders, const RoomWanted& wanted, Room& room,
+                   Shares& shares) {
+  return RoomMaker(holders, wanted, room, shares).run();
 }
 
-void undo_room(const RoomMade& made, std::uint32_t tier, Room& room, VictimQueue& queue,
-               Taken& taken) {
+bool has_victim(std::span<Holder> holders, const RoomWanted& wanted, const Shares& shares) {
+  return coldest(holders, wanted, shares, wanted.from_others).has_value();
+}
+
+void undo_room(const RoomMade& made, std::span<Holder> holders, Room& room, Shares& shares) {
   for (const RoomMade::Victim& victim : std::views::reverse(made.victims)) {
-    if (taken.all(victim.id)) queue.push(victim.id);
-    taken.set(victim.id, victim.offset);
-    room[tier] -= as_signed(victim.leaves);
-    room[victim.to_tier] += as_signed(victim.arrives);
+    Holder& holder = holders[victim.owner];
+    const std::uint32_t from = holder.places[victim.from_tier], to = holder.places[victim.to_tier];
+    if (holder.taken.all(victim.id)) holder.queues[victim.from_tier].push(victim.id);
+    holder.taken.set(victim.id, victim.offset);
+    room[from] -= as_signed(victim.leaves);
+    room[to] += as_signed(victim.arrives);
+    shares.undo(victim.owner, from, victim.leaves, to, victim.arrives);
   }
 }
 

@@ -11,12 +11,9 @@
 
 #include "policy/gain.hpp"
 #include "policy/rank.hpp"
+#include "policy/shares.hpp"
 
 namespace hmk::policy {
-
-/// Bytes a tier could still take: free minus reserve, minus what the plan puts
-/// there, plus what it takes away. Negative: eating into the reserve.
-using Room = std::vector<std::int64_t>;  // by tier, fastest first
 
 /// How much of each region a plan has spoken for: a promoted region is taken whole, a victim from
 /// its start on, and what is left of it is a victim still.
@@ -57,45 +54,65 @@ class VictimQueue {
   Shortlist list_;
 };
 
-/// What a hotter region needs in one tier.
+/// What one process has in its tiers, and how much of it a plan has spoken for.
+struct Holder {
+  /// `places`: of its tiers, fastest first.
+  Holder(const Histogram& regions, std::vector<std::uint32_t> places);
+  std::optional<std::uint32_t> tier_at(std::uint32_t place) const;
+
+  const Histogram* histogram;
+  std::vector<std::uint32_t> places;
+  Taken taken;
+  std::vector<VictimQueue> queues;  // by tier
+};
+
+/// What a hotter region needs in one place.
 struct RoomWanted {
-  std::uint32_t tier;                // that must have room
-  Bytes bytes;                       // to enter it
-  std::uint32_t source_tier;         // where they come from: partner of an exchange
-  Bytes leaving_source;              // bytes that leave the source tier
-  HotnessQ16 victim_below_q16;       // only regions with a smaller WHI may be victims
+  std::size_t owner = 0;             // of the region: index of its holder
+  std::uint32_t place = 0;           // that must have room
+  Bytes bytes = 0;                   // to enter it
+  Bytes free = 0;                    // of these, into room that is there already
+  Bytes from_others = kNoBound;      // of the rest, at most so much from other processes
+  Bytes from_own = kNoBound;         // and from the region's own
+  std::uint32_t source = 0;          // place they come from: partner of an exchange
+  Bytes leaving_source = 0;          // bytes that leave it
+  HotnessQ16 victim_below_q16 = 0;   // only regions with a smaller WHI may be victims
   Heat riser = {};                   // of what needs the room, and
   const GainModel* model = nullptr;  // who says whether it is surely hotter; none: it is
+  Shares::Stage stage = Shares::Stage::kRemainder;
 };
 
 /// The demotions that make room, not yet part of a plan.
 struct RoomMade {
   struct Victim {
+    std::size_t owner;
     Histogram::Id id;
-    std::uint32_t to_tier;
-    Bytes offset;   // of the piece in its region
-    Bytes length;   // of the piece: no more than is needed
+    std::uint32_t from_tier, to_tier;  // of its owner
+    Bytes offset;                      // of the piece in its region
+    Bytes length;                      // of the piece: no more than is needed
     Bytes leaves;   // bytes that leave the tier, the region's pages taken as evenly spread
     Bytes arrives;  // bytes that arrive in the other, likewise
     bool exchange;
+    bool by_share;  // for the weights, whatever its hotness
   };
   std::vector<Victim> victims;
-  Bytes bytes = 0;       // that leave the tier, all victims together
-  Bytes exchanged = 0;   // that arrive in the source tier
+  Bytes bytes = 0;       // that leave the place, all victims together
+  Bytes exchanged = 0;   // that arrive in the source
   bool nowhere = false;  // a victim was cold enough but had nowhere to go
 };
 
-/// Finds victims until `wanted.bytes` fit and the reserve is whole again, or
-/// until no victim is cold enough. Victims go to the next lower tier with room, and
-/// what leaves the source tier is room there: an exchange. When there is none, pieces
-/// are exchanged, never more than leaves the source tier.
-/// Changes `room`, `queue` and `taken` as if all of it happened.
-RoomMade make_room(const Histogram& histogram, const RoomWanted& wanted, Room& room,
-                   VictimQueue& queue, Taken& taken);
+/// Finds victims until `wanted.bytes` fit and the reserve is whole again, or until no holder has
+/// one that is cold enough or that the shares let go: the coldest of all first. Victims go to
+/// their next lower tier with room, and what leaves the source is room there: an exchange. When
+/// there is none, pieces are exchanged, never more than leaves the source.
+/// Changes `room`, `shares` and the holders as if all of it happened.
+RoomMade make_room(std::span<Holder> holders, const RoomWanted& wanted, Room& room, Shares& shares);
+
+/// Whether make_room() would find a first victim for a riser of any size.
+bool has_victim(std::span<Holder> holders, const RoomWanted& wanted, const Shares& shares);
 
 /// Takes back what make_room() did.
-void undo_room(const RoomMade& made, std::uint32_t tier, Room& room, VictimQueue& queue,
-               Taken& taken);
+void undo_room(const RoomMade& made, std::span<Holder> holders, Room& room, Shares& shares);
 
 /// How much of a region is cut off for `want` bytes: aligned to its leaf,
 /// counted from its start; the whole length when `want` reaches it, 0 when not

@@ -56,6 +56,13 @@ double GainModel::saved_ns(HotnessQ16 whi_q16, Bytes bytes, std::uint32_t from,
   return visits * kMissesPerVisit * pages(bytes) * difference * horizon_;
 }
 
+Bytes auto_limit(std::span<const TierView> tiers, double budget_ns) {
+  double rate = std::numeric_limits<double>::infinity();
+  for (const TierView& tier : tiers) rate = std::min(rate, bytes_per_ns(tier));
+  const double ns_per_byte = 1 / rate + GainModel::kNsPerPage / static_cast<double>(kPage);
+  return static_cast<Bytes>(budget_ns / (2 * ns_per_byte)) & ~(kPage - 1);
+}
+
 double GainModel::cost_ns(Bytes bytes, std::uint32_t from, std::uint32_t to) const {
   if (!knows_) return 0;
   const double rate = std::min(bytes_per_ns(tiers_[from]), bytes_per_ns(tiers_[to]));

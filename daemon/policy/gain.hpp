@@ -61,4 +61,11 @@ class GainModel {
   bool knows_;
 };
 
+/// N by itself: what may be promoted so that moving keeps within `budget_ns` of an interval.
+/// Each byte is taken to need a demotion as well, and both to be copied at the least bandwidth of
+/// all tiers:
+///
+///   N = budget / (2 * (1 / least bandwidth + kNsPerPage / page)), in whole pages
+Bytes auto_limit(std::span<const TierView> tiers, double budget_ns);
+
 }  // namespace hmk::policy

@@ -47,7 +47,7 @@ std::uint8_t Histogram::column_for(const RegionView& region) const {
   return static_cast<std::uint8_t>(gathers ? away_column() : tier);
 }
 
-void Histogram::assign(Entry& entry, const RegionView& region) const {
+void Histogram::assign(Entry& entry, const RegionView& region) {
   entry.start = region.start;
   entry.pages = to_pages(region.length);
   entry.resident_pages = std::min(to_pages(region.resident), entry.pages);
@@ -61,29 +61,31 @@ void Histogram::assign(Entry& entry, const RegionView& region) const {
 }
 
 void Histogram::link(Id id) {
-  Entry& entry = entries_[id];
+  const Entry& entry = entries_[id];
   if (entry.column == kUnlisted) return;
   Cell& list = cells_[cell(entry.bucket, entry.column)];
   // At the end, so that a first snapshot is listed by address, as ties are decided: a
   // shortlist of equals then keeps what it has instead of replacing it each time.
-  entry.next = kNone;
-  entry.prev = list.tail;
-  (list.tail == kNone ? list.head : entries_[list.tail].next) = id;
+  links_[id] = {list.tail, kNone};
+  (list.tail == kNone ? list.head : links_[list.tail].next) = id;
   list.tail = id;
   ++list.count;
 }
 
 void Histogram::unlink(Id id) {
-  Entry& entry = entries_[id];
+  const Entry& entry = entries_[id];
   if (entry.column == kUnlisted) return;
   Cell& list = cells_[cell(entry.bucket, entry.column)];
-  (entry.prev == kNone ? list.head : entries_[entry.prev].next) = entry.next;
-  (entry.next == kNone ? list.tail : entries_[entry.next].prev) = entry.prev;
+  const Link& link = links_[id];
+  (link.prev == kNone ? list.head : links_[link.prev].next) = link.next;
+  (link.next == kNone ? list.tail : links_[link.next].prev) = link.prev;
   --list.count;
 }
 
 void Histogram::reserve(std::size_t regions) {
-  if (regions > entries_.capacity()) entries_.reserve(regions + regions / 16);
+  if (regions <= entries_.capacity()) return;
+  entries_.reserve(regions + regions / 16);
+  links_.reserve(regions + regions / 16);
 }
 
 Histogram::Id Histogram::insert(ProcessId process, const RegionView& region) {
@@ -91,8 +93,9 @@ Histogram::Id Histogram::insert(ProcessId process, const RegionView& region) {
   if (id == kNone) {
     id = static_cast<Id>(entries_.size());
     entries_.emplace_back();
+    links_.emplace_back();
   } else {
-    free_ = entries_[id].next;
+    free_ = links_[id].next;
   }
   Entry& entry = entries_[id];
   assign(entry, region);
@@ -107,7 +110,7 @@ Histogram::Id Histogram::insert(ProcessId process, const RegionView& region) {
 
 void Histogram::update(Id id, const RegionView& now) {
   Entry& entry = entries_[id];
-  const std::uint32_t bucket = bucket_of(now.whi_q16);
+  const std::uint32_t bucket = now.whi_q16 == entry.whi_q16 ? entry.bucket : bucket_of(now.whi_q16);
   const std::uint8_t column = column_for(now);
   const bool moves = bucket != entry.bucket || column != entry.column;
   if (moves) unlink(id);
@@ -123,14 +126,14 @@ void Histogram::erase(Id id) {
   Entry& entry = entries_[id];
   entry.in_use = 0;
   entry.column = kUnlisted;
-  entry.next = free_;
+  links_[id].next = free_;
   free_ = id;
   --size_;
 }
 
 std::size_t Histogram::memory_bytes() const {
   return sizeof(*this) + nodes_.capacity() * sizeof(NodeId) + cells_.capacity() * sizeof(Cell) +
-         entries_.capacity() * sizeof(Entry);
+         entries_.capacity() * sizeof(Entry) + links_.capacity() * sizeof(Link);
 }
 
 }  // namespace hmk::policy

@@ -27,7 +27,7 @@ class Histogram {
     std::uint32_t num_scans = 3;  // hotness ends there; at least 1
   };
 
-  /// A region in 48 bytes; sizes are kept in pages, so up to 16 TiB each.
+  /// A region in 40 bytes; sizes are kept in pages, so up to 16 TiB each.
   struct Entry {
     std::uint64_t start;
     std::uint32_t pages;
@@ -37,7 +37,6 @@ class Histogram {
     HotnessQ16 whi_q16;
     std::uint32_t generation;
     ProcessId process;
-    Id prev, next;  // in its list; `next` also chains free entries
     std::uint16_t bucket : 10;
     std::uint16_t samples : 6;  // of the last interval, 63 for more
     std::uint8_t column;        // kUnlisted: known, but takes no part
@@ -97,7 +96,7 @@ class Histogram {
   /// not change the histogram.
   template <typename F>
   void for_each(std::uint32_t bucket, std::uint32_t column, F&& f) const {
-    for (Id id = cells_[cell(bucket, column)].head; id != kNone; id = entries_[id].next) f(id);
+    for (Id id = cells_[cell(bucket, column)].head; id != kNone; id = links_[id].next) f(id);
   }
 
  private:
@@ -107,11 +106,16 @@ class Histogram {
     std::uint32_t count = 0;
   };
 
+  /// Apart from the entries: a region that changes its list touches its neighbours there.
+  struct Link {
+    Id prev, next;  // `next` also chains free ids
+  };
+
   std::size_t cell(std::uint32_t bucket, std::uint32_t column) const {
     return std::size_t{bucket} * columns() + column;
   }
   std::uint8_t column_for(const RegionView& region) const;
-  void assign(Entry& entry, const RegionView& region) const;
+  static void assign(Entry& entry, const RegionView& region);
   void link(Id id);
   void unlink(Id id);
 
@@ -120,10 +124,11 @@ class Histogram {
   std::vector<NodeId> nodes_;
   std::vector<Cell> cells_;
   std::vector<Entry> entries_;
+  std::vector<Link> links_;  // by id
   Id free_ = kNone;
   std::size_t size_ = 0;
 };
 
-static_assert(sizeof(Histogram::Entry) == 48);
+static_assert(sizeof(Histogram::Entry) == 40);
 
 }  // namespace hmk::policy

@@ -7,6 +7,7 @@
 #include "policy/demote.hpp"
 #include "policy/gain.hpp"
 #include "policy/rank.hpp"
+#include "policy/shares.hpp"
 
 namespace hmk::policy {
 namespace {
@@ -31,84 +32,178 @@ std::vector<TierView> in_order(const Histogram& histogram, std::span<const TierV
 
 class Planner {
  public:
-  Planner(const Histogram& histogram, std::span<const TierView> tiers, const PolicyParams& params)
-      : histogram_(histogram),
-        params_(params),
-        margin_q16_(std::uint64_t{histogram.width_q16()} * params.gain_margin),
-        model_(tiers, params),
-        taken_(histogram),
-        left_(params.promote_limit) {
-    for (std::uint32_t t = 0; t < histogram.tiers(); ++t) {
-      queues_.emplace_back(histogram, t);
-      room_.push_back(static_cast<std::int64_t>(tiers[t].free) -
-                      static_cast<std::int64_t>(tiers[t].reserve));
-    }
-  }
+  Planner(std::span<const ProcessView> processes, const PolicyParams& params)
+      : params_(params), shares_(make_shares(processes)) {}
 
-  Plan run() {
-    for (std::uint32_t bucket = histogram_.buckets(); bucket-- > 0 && !spent_;) take_bucket(bucket);
-    return std::move(plan_);
+  std::vector<Plan> run() {
+    if (shares_.by_weight()) {
+      run(Stage::kEntitled);
+      run(Stage::kOwnLimit);
+    }
+    run(Stage::kRemainder);
+    std::vector<Plan> plans;
+    for (Owner& owner : owners_) plans.push_back(std::move(owner.plan));
+    return plans;
   }
 
  private:
+  using Stage = Shares::Stage;
   enum class Outcome { kTaken, kNoGain, kNoRoom, kNoBudget };
 
+  /// One process, the number of its holder and of its shares.
+  struct Owner {
+    const Histogram& histogram;
+    std::uint64_t margin_q16;
+    GainModel model;
+    Plan plan;
+  };
+
+  /// The regions of one process and column in the bucket at hand.
   struct List {
+    std::size_t owner;
     std::uint32_t column;
     Shortlist ids;
     std::uint32_t misses = 0;
   };
 
-  /// A victim must be colder than this for something of `whi` to replace it.
-  HotnessQ16 victim_below(std::uint64_t whi_q16) const {
-    if (margin_q16_ == 0) return static_cast<HotnessQ16>(whi_q16);
-    return whi_q16 < margin_q16_ ? 0 : static_cast<HotnessQ16>(whi_q16 - margin_q16_ + 1);
+  /// Fills owners, holders and room: what each process calls its tiers are places here.
+  Shares make_shares(std::span<const ProcessView> processes) {
+    std::vector<NodeId> nodes;  // by place
+    std::vector<Claimant> claimants;
+    for (const ProcessView& process : processes) {
+      const Histogram& histogram = *process.histogram;
+      const std::vector<TierView> tiers = in_order(histogram, process.tiers);
+      std::vector<std::uint32_t> places;
+      for (std::uint32_t t = 0; t < tiers.size(); ++t) {
+        const auto known = std::ranges::find(nodes, histogram.node(t));
+        places.push_back(static_cast<std::uint32_t>(known - nodes.begin()));
+        if (known != nodes.end()) continue;
+        nodes.push_back(histogram.node(t));
+        room_.push_back(static_cast<std::int64_t>(tiers[t].free) -
+                        static_cast<std::int64_t>(tiers[t].reserve));
+      }
+      owners_.push_back({histogram,
+                         std::uint64_t{histogram.width_q16()} * params_.gain_margin,
+                         GainModel(tiers, params_),
+                         {}});
+      holders_.emplace_back(histogram, std::move(places));
+    }
+    for (std::size_t i = 0; i < processes.size(); ++i)
+      claimants.push_back(claimant_of(processes[i], holders_[i].places));
+    return {std::move(claimants), room_, params_.promote_limit, params_.shares_by_weight};
   }
 
-  /// Tiers below this number are a promotion for the regions of a column.
-  std::uint32_t destinations(std::uint32_t column) const {
-    return std::max(histogram_.tier_of(column), 1u);
+  Claimant claimant_of(const ProcessView& process, std::span<const std::uint32_t> places) const {
+    Claimant claimant{.weight = process.weight,
+                      .held = std::vector<Bytes>(room_.size(), 0),
+                      .cap = std::vector<Bytes>(room_.size(), 0),
+                      .floor = std::vector<Bytes>(room_.size(), 0)};
+    for (std::size_t t = 0; t < places.size(); ++t) {
+      const std::uint32_t place = places[t];
+      if (t < process.held.size()) claimant.held[place] = process.held[t];
+      if (t < process.floor.size()) claimant.floor[place] = process.floor[t];
+      claimant.cap[place] = t < process.cap.size() ? process.cap[t] : kNoBound;
+    }
+    return claimant;
+  }
+
+  void run(Stage stage) {
+    stage_ = stage;
+    std::uint32_t buckets = 0;
+    for (Owner& owner : owners_) {  // what the last stage leaves is what counts
+      owner.plan.no_gain = owner.plan.no_room = 0;
+      owner.plan.limit_reached = false;
+      buckets = std::max(buckets, owner.histogram.buckets());
+    }
+    for (std::uint32_t bucket = buckets; bucket-- > 0 && !all_spent();) take_bucket(bucket);
+  }
+
+  bool is_spent(std::size_t owner) const {
+    return owners_[owner].plan.limit_reached && shares_.limit(owner, stage_) < kPage;
+  }
+  bool all_spent() const {
+    for (std::size_t owner = 0; owner < owners_.size(); ++owner)
+      if (!is_spent(owner)) return false;
+    return true;
+  }
+
+  /// A victim must be colder than this for something of `whi` to replace it.
+  static HotnessQ16 victim_below(const Owner& owner, std::uint64_t whi_q16) {
+    const std::uint64_t margin = owner.margin_q16;
+    if (margin == 0) return static_cast<HotnessQ16>(whi_q16);
+    return whi_q16 < margin ? 0 : static_cast<HotnessQ16>(whi_q16 - margin + 1);
+  }
+
+  /// The tiers [first, end) are a promotion for the regions of a column.
+  struct Destinations {
+    std::uint32_t first, end;
+  };
+  Destinations destinations(const Histogram& histogram, std::uint32_t column) const {
+    const std::uint32_t end = std::max(histogram.tier_of(column), 1u);
+    return {params_.tier_by_tier ? end - 1 : 0, end};
   }
 
   /// Whether any tier has room for, or something colder than, a region of this bucket.
-  bool has_a_chance(std::uint32_t bucket, std::uint32_t column) {
-    const std::uint64_t hottest = bucket + 1 < histogram_.buckets()
-                                      ? histogram_.lower_edge_q16(bucket + 1) - 1
+  bool has_a_chance(std::uint32_t bucket, std::uint32_t column, std::size_t index) {
+    const Owner& owner = owners_[index];
+    const std::uint64_t hottest = bucket + 1 < owner.histogram.buckets()
+                                      ? owner.histogram.lower_edge_q16(bucket + 1) - 1
                                       : ~HotnessQ16{0};
-    for (std::uint32_t to = 0; to < destinations(column); ++to) {
-      if (room_[to] > 0) return true;
-      const auto victim = queues_[to].peek(taken_);
-      if (victim && histogram_[*victim].whi_q16 < victim_below(hottest)) return true;
+    RoomWanted wanted{.owner = index, .stage = stage_};
+    wanted.victim_below_q16 = victim_below(owner, hottest);
+    const auto [first, end] = destinations(owner.histogram, column);
+    for (std::uint32_t to = first; to < end; ++to) {
+      wanted.place = holders_[index].places[to];
+      const Bytes growth = shares_.growth(index, wanted.place, stage_);
+      if (room_[wanted.place] > 0 && growth >= kPage) return true;
+      wanted.from_others = growth;
+      wanted.from_own = from_own(growth);
+      if (has_victim(holders_, wanted, shares_)) return true;
     }
     return false;
   }
 
+  /// Where a process is entitled to more it takes from others first; elsewhere, and later, it
+  /// exchanges its own.
+  Bytes from_own(Bytes growth) const {
+    return stage_ == Stage::kEntitled && growth >= kPage ? 0 : kNoBound;
+  }
+
   void take_bucket(std::uint32_t bucket) {
     std::vector<List> lists;
-    for (std::uint32_t column = 1; column < histogram_.columns(); ++column) {
-      const std::uint32_t count = histogram_.count(bucket, column);
-      if (count == 0) continue;
-      if (!has_a_chance(bucket, column)) {
-        plan_.no_gain += count;
-        continue;
+    for (std::size_t index = 0; index < owners_.size(); ++index) {
+      Owner& owner = owners_[index];
+      if (bucket >= owner.histogram.buckets() || is_spent(index)) continue;
+      for (std::uint32_t column = 1; column < owner.histogram.columns(); ++column) {
+        const std::uint32_t count = owner.histogram.count(bucket, column);
+        if (count == 0) continue;
+        if (!has_a_chance(bucket, column, index)) {
+          owner.plan.no_gain += count;
+          continue;
+        }
+        lists.push_back({index, column, Shortlist(owner.histogram, promotes_before)});
+        lists.back().ids.add(bucket, column, [this](const Entry& e) { return may_rise(e); });
+        lists.back().ids.seal();
       }
-      lists.push_back({column, Shortlist(histogram_, promotes_before)});
-      lists.back().ids.add(bucket, column, [this](const Entry& e) { return may_rise(e); });
-      lists.back().ids.seal();
     }
-    // All tiers compete together (HK-32): the first of all lists goes first.
-    while (!spent_) {
-      List* first = nullptr;
-      for (List& list : lists) {
-        if (list.ids.empty() || list.misses >= kMostMisses) continue;
-        if (!first || promotes_before(histogram_[list.ids.front()], histogram_[first->ids.front()]))
-          first = &list;
-      }
-      if (!first) return;
+    // All tiers and processes compete together (HK-32): the first of all lists goes first.
+    while (List* const first = first_of(lists)) {
       const Id id = first->ids.front();
       first->ids.pop();
-      if (!taken_.any(id)) count(*first, promote(id, first->column));
+      if (!holders_[first->owner].taken.any(id)) count(*first, promote(id, *first));
     }
+  }
+
+  List* first_of(std::vector<List>& lists) const {
+    List* first = nullptr;
+    const auto front = [this](const List& list) -> const Entry& {
+      return owners_[list.owner].histogram[list.ids.front()];
+    };
+    for (List& list : lists) {
+      if (list.ids.empty() || list.misses >= kMostMisses || is_spent(list.owner)) continue;
+      if (!first || promotes_before(front(list), front(*first))) first = &list;
+    }
+    return first;
   }
 
   bool may_rise(const Entry& region) const {
@@ -117,87 +212,139 @@ class Planner {
   }
 
   void count(List& list, Outcome outcome) {
+    Plan& plan = owners_[list.owner].plan;
     list.misses = outcome == Outcome::kTaken ? 0 : list.misses + 1;
-    if (outcome == Outcome::kNoGain) ++plan_.no_gain;
-    if (outcome == Outcome::kNoRoom) ++plan_.no_room;
-    if (outcome == Outcome::kNoBudget) plan_.limit_reached = true;
-    spent_ = plan_.limit_reached && left_ < kPage;
+    if (outcome == Outcome::kNoGain) ++plan.no_gain;
+    if (outcome == Outcome::kNoRoom) ++plan.no_room;
+    if (outcome == Outcome::kNoBudget) plan.limit_reached = true;
   }
 
-  Outcome promote(Id id, std::uint32_t column) {
+  Outcome promote(Id id, const List& list) {
     Outcome outcome = Outcome::kNoGain;
-    for (std::uint32_t to = 0; to < destinations(column); ++to) {
-      const Outcome tried = promote_to(id, column, to);
+    const auto [first, end] = destinations(owners_[list.owner].histogram, list.column);
+    for (std::uint32_t to = first; to < end; ++to) {
+      const Outcome tried = promote_to(id, list, to);
       if (tried == Outcome::kTaken || tried == Outcome::kNoBudget) return tried;
       if (tried == Outcome::kNoRoom) outcome = tried;
     }
     return outcome;
   }
 
-  Outcome promote_to(Id id, std::uint32_t column, std::uint32_t to) {
-    const Entry& region = histogram_[id];
-    const std::uint32_t from = histogram_.tier_of(column);
+  Outcome promote_to(Id id, const List& list, std::uint32_t to) {
+    const Owner& owner = owners_[list.owner];
+    const std::vector<std::uint32_t>& places = holders_[list.owner].places;
+    const Entry& region = owner.histogram[id];
+    const std::uint32_t from = owner.histogram.tier_of(list.column);
     const bool gathers = from == to;
     const Bytes all = gathers ? region.away() : region.resident();
+    const Bytes left = shares_.limit(list.owner, stage_);
 
-    Bytes length = all <= left_ ? region.length() : cut_length(region, left_);
+    Bytes length = all <= left ? region.length() : cut_length(region, left);
     if (length == 0) return Outcome::kNoBudget;
+    const Bytes growth = shares_.growth(list.owner, places[to], stage_);
+    if (from_own(growth) == 0 && std::min(all, length) > growth)
+      length = cut_length(region, growth);
     const Bytes wanted = std::min(all, length);
-    if (gain_ns(region, wanted, from, to) <= 0) return Outcome::kNoGain;
+    if (gain_ns(owner, region, wanted, from, to) <= 0) return Outcome::kNoGain;
 
-    const auto had = static_cast<Bytes>(std::max<std::int64_t>(room_[to], 0));
+    const Bytes free =
+        std::min(static_cast<Bytes>(std::max<std::int64_t>(room_[places[to]], 0)), growth);
     RoomMade made;
-    if (had < wanted) {
-      made = make_room(histogram_,
-                       {.tier = to,
+    if (free < wanted) {
+      made = make_room(holders_,
+                       {.owner = list.owner,
+                        .place = places[to],
                         .bytes = wanted,
-                        .source_tier = from,
+                        .free = free,
+                        .from_others = growth - free,
+                        .from_own = from_own(growth),
+                        .source = places[from],
                         .leaving_source = gathers ? 0 : leaves_home(region, length),
-                        .victim_below_q16 = victim_below(region.whi_q16),
+                        .victim_below_q16 = victim_below(owner, region.whi_q16),
                         .riser = {region.whi_q16, region.samples},
-                        .model = &model_},
-                       room_, queues_[to], taken_);
-      if (had + made.bytes < wanted) length = cut_length(region, had + made.bytes);
+                        .model = &owner.model,
+                        .stage = stage_},
+                       room_, shares_);
+      if (free + made.bytes < wanted) length = cut_length(region, free + made.bytes);
     }
     const Bytes bytes = std::min(all, length);
     const bool worth = bytes >= wanted / 2 || bytes >= kWorthAMove;
-    const bool pays = gain_ns(region, bytes, from, to) > loss_ns(made, to, bytes);
+    const bool pays = gain_ns(owner, region, bytes, from, to) > loss_ns(made, bytes);
     if (length == 0 || !worth || !pays || made.exchanged > leaves_home(region, length)) {
-      undo_room(made, to, room_, queues_[to], taken_);
+      undo_room(made, holders_, room_, shares_);
       return made.nowhere ? Outcome::kNoRoom : Outcome::kNoGain;
     }
-
-    taken_.set_all(id);
-    room_[to] -= static_cast<std::int64_t>(bytes);
-    if (!gathers) room_[from] += static_cast<std::int64_t>(leaves_home(region, length));
-    left_ -= bytes;
-    plan_.promoted += bytes;
-    plan_.cut += length < region.length();
-    const auto serves = static_cast<std::uint32_t>(plan_.promotions.size());
-    plan_.promotions.push_back(
-        move_of(region, length, bytes, from, to, gathers ? Reason::kGather : Reason::kHot, serves));
-    for (const RoomMade::Victim& victim : made.victims) {
-      plan_.demoted += victim.arrives;
-      plan_.demotions.push_back(
-          move_of(histogram_[victim.id], victim.length, victim.arrives, to, victim.to_tier,
-                  victim.exchange ? Reason::kExchange : Reason::kMadeRoom, serves));
-      plan_.demotions.back().start += victim.offset;
-    }
+    take(id, list, to, length, bytes, made);
     return Outcome::kTaken;
   }
 
-  /// What is gathered comes from the next tier, or from further away.
-  double gain_ns(const Entry& region, Bytes bytes, std::uint32_t from, std::uint32_t to) const {
-    if (from == to) from = std::min(to + 1, histogram_.tiers() - 1);
-    return model_.saved_ns(region.whi_q16, bytes, from, to) - model_.cost_ns(bytes, from, to);
+  void take(Id id, const List& list, std::uint32_t to, Bytes length, Bytes bytes,
+            const RoomMade& made) {
+    Owner& owner = owners_[list.owner];
+    Holder& holder = holders_[list.owner];
+    const Entry& region = owner.histogram[id];
+    const std::uint32_t from = owner.histogram.tier_of(list.column);
+    const bool gathers = from == to;
+    const Bytes leaves = gathers ? 0 : leaves_home(region, length);
+    holder.taken.set_all(id);
+    room_[holder.places[to]] -= static_cast<std::int64_t>(bytes);
+    room_[holder.places[from]] += static_cast<std::int64_t>(leaves);
+    shares_.spend(list.owner, bytes, stage_);
+    shares_.moved(list.owner, holder.places[from], leaves, holder.places[to], bytes);
+
+    owner.plan.promoted += bytes;
+    owner.plan.cut += length < region.length();
+    const auto serves = static_cast<std::uint32_t>(owner.plan.promotions.size());
+    owner.plan.promotions.push_back({.process = region.process,
+                                     .generation = region.generation,
+                                     .start = region.start,
+                                     .length = length,
+                                     .bytes = bytes,
+                                     .from = owner.histogram.node(from),
+                                     .to = owner.histogram.node(to),
+                                     .reason = gathers ? Reason::kGather : Reason::kHot,
+                                     .whi_q16 = region.whi_q16,
+                                     .served = region.process,
+                                     .serves = serves});
+    for (const RoomMade::Victim& victim : made.victims) demote(victim, region.process, serves);
   }
 
-  /// What the victims lose and cost. Refilling the reserve is not charged to the promotion.
-  double loss_ns(const RoomMade& made, std::uint32_t tier, Bytes promoted) const {
+  void demote(const RoomMade::Victim& victim, ProcessId served, std::uint32_t serves) {
+    Owner& owner = owners_[victim.owner];
+    const Entry& region = owner.histogram[victim.id];
+    owner.plan.demoted += victim.arrives;
+    owner.plan.demotions.push_back({.process = region.process,
+                                    .generation = region.generation,
+                                    .start = region.start + victim.offset,
+                                    .length = victim.length,
+                                    .bytes = victim.arrives,
+                                    .from = owner.histogram.node(victim.from_tier),
+                                    .to = owner.histogram.node(victim.to_tier),
+                                    .reason = victim.by_share   ? Reason::kShare
+                                              : victim.exchange ? Reason::kExchange
+                                                                : Reason::kMadeRoom,
+                                    .whi_q16 = region.whi_q16,
+                                    .served = served,
+                                    .serves = serves});
+  }
+
+  /// What is gathered comes from the next tier, or from further away.
+  static double gain_ns(const Owner& owner, const Entry& region, Bytes bytes, std::uint32_t from,
+                        std::uint32_t to) {
+    if (from == to) from = std::min(to + 1, owner.histogram.tiers() - 1);
+    return owner.model.saved_ns(region.whi_q16, bytes, from, to) -
+           owner.model.cost_ns(bytes, from, to);
+  }
+
+  /// What the victims lose and cost. Refilling the reserve is not charged to the promotion, nor
+  /// what another process loses of more than its share.
+  double loss_ns(const RoomMade& made, Bytes promoted) const {
     double loss = 0;
     for (const RoomMade::Victim& victim : made.victims) {
-      loss -= model_.saved_ns(histogram_[victim.id].whi_q16, victim.leaves, tier, victim.to_tier);
-      loss += model_.cost_ns(victim.arrives, tier, victim.to_tier);
+      const Owner& owner = owners_[victim.owner];
+      const HotnessQ16 whi = victim.by_share ? 0 : owner.histogram[victim.id].whi_q16;
+      loss -= owner.model.saved_ns(whi, victim.leaves, victim.from_tier, victim.to_tier);
+      loss += owner.model.cost_ns(victim.arrives, victim.from_tier, victim.to_tier);
     }
     return made.bytes > promoted
                ? loss * static_cast<double>(promoted) / static_cast<double>(made.bytes)
@@ -208,37 +355,24 @@ class Planner {
     return at_least_in_cut(region.length(), region.home(), length);
   }
 
-  Move move_of(const Entry& region, Bytes length, Bytes bytes, std::uint32_t from, std::uint32_t to,
-               Reason reason, std::uint32_t serves) const {
-    return {.process = region.process,
-            .generation = region.generation,
-            .start = region.start,
-            .length = length,
-            .bytes = bytes,
-            .from = histogram_.node(from),
-            .to = histogram_.node(to),
-            .reason = reason,
-            .whi_q16 = region.whi_q16,
-            .serves = serves};
-  }
-
-  const Histogram& histogram_;
   const PolicyParams& params_;
-  std::uint64_t margin_q16_;
-  GainModel model_;
+  std::vector<Owner> owners_;
+  std::vector<Holder> holders_;  // of the same processes
   Room room_;
-  std::vector<VictimQueue> queues_;  // by tier
-  Taken taken_;
-  Bytes left_;  // of promote_limit
-  bool spent_ = false;
-  Plan plan_;
+  Shares shares_;
+  Stage stage_ = Stage::kRemainder;
 };
 
 }  // namespace
 
+std::vector<Plan> make_plans(std::span<const ProcessView> processes, const PolicyParams& params) {
+  return Planner(processes, params).run();
+}
+
 Plan make_plan(const Histogram& histogram, std::span<const TierView> tiers,
                const PolicyParams& params) {
-  return Planner(histogram, in_order(histogram, tiers), params).run();
+  const ProcessView all{.histogram = &histogram, .tiers = tiers};
+  return std::move(make_plans({&all, 1}, params).front());
 }
 
 Plan make_plan(std::span<const RegionView> regions, std::span<const TierView> tiers,

@@ -3,17 +3,32 @@
 // Fast promotion (HK-35 .. HK-38): which regions go up this interval, straight
 // to the fastest tier that has room or holds something colder.
 //
-//   Plan plan = make_plan(ranking.histogram(), tiers, params);
+//   Plan plan = make_plan(ranking.histogram(), tiers, params);       one process
+//   std::vector<Plan> plans = make_plans(processes, params);         several
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "policy/histogram.hpp"
 #include "policy/types.hpp"
 
 namespace hmk::policy {
 
-/// Chooses the moves of one interval over all processes.
+/// A process in a plan over several.
+struct ProcessView {
+  const Histogram* histogram;       // of its regions
+  std::span<const TierView> tiers;  // as it sees them; `free` and `reserve` are the node's
+  std::uint32_t weight = 1;
+  std::vector<Bytes> held = {};   // by tier: resident bytes of its regions
+  std::vector<Bytes> cap = {};    // by tier: it never gets more; shorter: no bound
+  std::vector<Bytes> floor = {};  // by tier: others never leave it less; shorter: nothing
+};
+
+/// Chooses the moves of one interval over all processes (HK-32, A-20); one plan for each.
+///
+/// All regions of all processes compete together, and `params.shares_by_weight` decides
+/// between processes: see shares.hpp. Processes may see the same nodes in different orders.
 ///
 /// Pure: same input, same plan. Promises, each of them a property test:
 ///  - sum of promoted bytes is at most `params.promote_limit`; a region larger
@@ -23,16 +38,18 @@ namespace hmk::policy {
 ///  - a promotion goes to a faster tier, or gathers the rest of a region that
 ///    is mostly in the fastest one; a demotion goes to a slower tier;
 ///  - a victim's WHI is below that of the region it makes room for, by
-///    `gain_margin` buckets;
+///    `gain_margin` buckets, but for what goes by weight;
+///  - nobody gets beyond its cap, or falls below its floor for others' sake;
 ///  - a tier ends with at least its reserve free, or with no less than before.
 ///
-/// `tiers` are those of the histogram, same nodes in the same order; tiers the
-/// histogram does not know are ignored.
+/// Tiers a histogram does not know are ignored, and one that nobody describes is full.
+std::vector<Plan> make_plans(std::span<const ProcessView> processes, const PolicyParams& params);
+
+/// The plan of one process, or of several that are one histogram and one to the shares.
 Plan make_plan(const Histogram& histogram, std::span<const TierView> tiers,
                const PolicyParams& params);
 
-/// The same from a plain list of regions of one process, for callers that keep
-/// no state. O(all regions) each time.
+/// The same from a plain list of regions, for callers that keep no state. O(all regions) each time.
 Plan make_plan(std::span<const RegionView> regions, std::span<const TierView> tiers,
                const PolicyParams& params);
 

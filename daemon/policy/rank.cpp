@@ -56,11 +56,19 @@ Ranking::Ranking(Histogram::Shape shape, std::span<const NodeId> tiers)
 
 void Ranking::update(ProcessId process, std::span<const RegionView> regions) {
   std::vector<Histogram::Id>& ids = by_process_[process];
+  histogram_.reserve(histogram_.size() - ids.size() + regions.size());
+  std::size_t same = 0;  // mostly all of them
+  for (; same < std::min(ids.size(), regions.size()); ++same) {
+    if (histogram_[ids[same]].start != regions[same].start) break;
+    histogram_.update(ids[same], regions[same]);
+  }
+  auto old = ids.begin() + static_cast<std::ptrdiff_t>(same);
+  if (same == regions.size() && old == ids.end()) return;
+
   std::vector<Histogram::Id> now;
   now.reserve(regions.size());
-  histogram_.reserve(histogram_.size() - ids.size() + regions.size());
-  auto old = ids.begin();
-  for (const RegionView& region : regions) {
+  now.assign(ids.begin(), old);
+  for (const RegionView& region : regions.subspan(same)) {
     while (old != ids.end() && histogram_[*old].start < region.start) histogram_.erase(*old++);
     if (old != ids.end() && histogram_[*old].start == region.start) {
       histogram_.update(*old, region);

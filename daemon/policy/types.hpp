@@ -15,7 +15,7 @@ namespace hmk::policy {
 
 using Bytes = std::uint64_t;
 using NodeId = std::int32_t;       // NUMA node; -1 unknown
-using ProcessId = std::uint32_t;   // the caller's number for a session, not a PID
+using ProcessId = std::uint32_t;   // the caller's number for a process
 using HotnessQ16 = std::uint32_t;  // 16 fraction bits, 0 .. num_scans
 
 inline constexpr NodeId kNoNode = -1;
@@ -58,6 +58,8 @@ struct PolicyParams {
   double alpha = 0.5;                   // weight of the last interval in WHI, above 0 .. 1
   std::uint32_t horizon = 60;           // intervals within which a move has to pay
   HotnessQ16 promote_at_least_q16 = 1;  // smaller WHI is never promoted; 0 acts as 1
+  bool tier_by_tier = false;            // promotes one tier up only, to measure what flat is worth
+  bool shares_by_weight = true;         // between processes; false: the hottest wins, whose ever
 };
 
 /// Why a move is in the plan.
@@ -66,6 +68,7 @@ enum class Reason : std::uint8_t {
   kGather,    // mostly in the fastest tier already: brings the pages that are not
   kMadeRoom,  // victim: leaves for the next lower tier with room
   kExchange,  // victim: all lower tiers are full, swaps with what replaces it
+  kShare,     // victim: another process has less of the tier than its weight gives it
 };
 
 /// Move [start, start + length) of one process from node to node.
@@ -79,7 +82,8 @@ struct Move {
   NodeId to = kNoNode;
   Reason reason = Reason::kHot;
   HotnessQ16 whi_q16 = 0;    // of the region, for the log and for `hmkctl why`
-  std::uint32_t serves = 0;  // index in Plan::promotions: itself, or what a victim makes room for
+  ProcessId served = 0;      // whose promotion it serves: its own, or another's that needs room
+  std::uint32_t serves = 0;  // index in that process's promotions: itself, or what room is made for
 
   bool operator==(const Move&) const = default;
 };

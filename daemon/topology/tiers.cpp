@@ -51,7 +51,7 @@ bool has_latencies(const Machine& machine, const TierQuestion& question) {
 
 Tier make_tier(const Machine& machine, const Node& node, int home) {
   return {node.id, latency_from(machine, node, home), node.access ? node.access->bandwidth_mib : 0,
-          node.total_bytes, node.free_bytes - std::min(node.free_bytes, node.watermark_bytes)};
+          node.total_bytes, usable_free(node)};
 }
 
 std::vector<Tier> tiers_as_told(const Machine& machine, const TierQuestion& question, int home) {
@@ -65,6 +65,10 @@ std::vector<Tier> tiers_as_told(const Machine& machine, const TierQuestion& ques
 }
 
 }  // namespace
+
+std::uint64_t usable_free(const Node& node) {
+  return node.free_bytes - std::min(node.free_bytes, node.watermark_bytes);
+}
 
 std::vector<Tier> order_tiers(const Machine& machine, const TierQuestion& question) {
   const int home = home_or_first(machine, question.home);

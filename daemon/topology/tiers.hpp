@@ -30,6 +30,9 @@ struct TierQuestion {
   std::vector<int> fixed = {};      ///< the user's own order; empty: from the machine
 };
 
+/// What may be used of a node: above the watermarks the kernel keeps free.
+std::uint64_t usable_free(const Node& node);
+
 /// Nodes with memory the process may use, one tier each.
 std::vector<Tier> order_tiers(const Machine& machine, const TierQuestion& question);
 

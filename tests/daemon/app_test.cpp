@@ -191,6 +191,75 @@ TEST_F(AppTest, MakesRoomWhenTheFastestTierIsFull) {
   EXPECT_EQ(kernel_.tickets[0].ranges[1].node, 0);
 }
 
+/// Two processes, the second with more of the fastest tier, which is full.
+class SharingAppTest : public AppTest {
+ protected:
+  static constexpr int kOther = 4712;
+
+  void SetUp() override {
+    AppTest::SetUp();
+    test::put_process(tree_, kOther, "batch");
+    test::put_node(tree_, {0, "0-1", "10 20 30 40", 262144, 0, 90, 95000});
+    config_.attach = {rule_of_pid(kPid), rule_of_pid(kOther)};
+    config_.mode = Mode::manage;
+    config_.reserve = 0;
+  }
+  void publish(std::uint64_t seq) {
+    kernel_.publish(interval(seq, {region(0, 3, 3.0)}));
+    run();
+  }
+  void publish_other(std::uint64_t seq) {
+    others_[kOther].publish(interval(seq, {region(0, 0, 3.0), region(2 * kMiB, 0, 3.0)}));
+    run();
+  }
+};
+
+TEST_F(SharingAppTest, OneTakesOfTheOtherWhatItsWeightGivesIt) {
+  start();
+  publish(1);
+  EXPECT_TRUE(kernel_.tickets.empty()) << "waits to hear of the other";
+  publish_other(1);
+  ASSERT_EQ(others_[kOther].tickets.size(), 1u);
+  ASSERT_EQ(others_[kOther].tickets[0].ranges.size(), 1u);
+  EXPECT_EQ(others_[kOther].tickets[0].ranges[0].node, 1);
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].node, 0);
+  EXPECT_EQ(data("why", {{"pid", kOther}, {"start", 0}, {"end", 1}})["decisions"][0]["reason"],
+            "another process has less of the tier than its weight gives it");
+}
+
+TEST_F(SharingAppTest, WeightsCapsAndFloorsCountWhileItRuns) {
+  start();
+  data("set", {{"key", "weights"}, {"value", "batch=9999"}});
+  publish(1);
+  publish_other(1);
+  EXPECT_TRUE(others_[kOther].tickets.empty());
+  data("set", {{"key", "weights"}, {"value", "equal"}});
+  data("set", {{"key", "floors"}, {"value", "batch/1=4MiB"}});
+  publish(2);
+  publish_other(2);
+  EXPECT_TRUE(others_[kOther].tickets.empty());
+  data("set", {{"key", "floors"}, {"value", "none"}});
+  data("set", {{"key", "caps"}, {"value", "4711/1=0B"}});
+  publish(3);
+  publish_other(3);
+  EXPECT_TRUE(others_[kOther].tickets.empty());
+}
+
+TEST_F(SharingAppTest, WhoLagsIsWaitedForOnce) {
+  start();
+  publish(1);
+  publish_other(1);
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  kernel_.finish([](const hmk_range&) { return hmk_range_result{}; });
+  run();
+  publish(2);
+  publish(3);  // its second since: decided without the other
+  EXPECT_EQ(target("stats")["planned_promote_bytes"], 2 * 2 * kMiB);
+  publish(4);
+  EXPECT_EQ(target("stats")["planned_promote_bytes"], 3 * 2 * kMiB);
+}
+
 TEST_F(AppTest, APinnedRegionIsNotTriedInTheNextInterval) {
   config_.mode = Mode::manage;
   start();

@@ -7,6 +7,7 @@
 
 #include "config/keys.hpp"
 #include "config/read.hpp"
+#include "config/whom.hpp"
 
 namespace hmk {
 namespace {
@@ -38,6 +39,32 @@ TEST(Config, ReferenceFileHoldsEveryKeyAtItsDefault) {
 TEST(Config, ExamplesAreValid) {
   for (const auto& file : std::filesystem::directory_iterator(HMK_EXAMPLE_CONFIGS))
     EXPECT_EQ(read_config_file(file.path()).problems, Lines{}) << file.path();
+}
+
+TEST(Config, ReadsWhatEachProcessMayHave) {
+  const ConfigOrProblems got = read_config_text(
+      "weights: [redis-server=3, 4711=2]\n"
+      "caps: [redis-server/1=4GiB, a/b=c/2=512MiB]\n"
+      "floors: 4711/3=1MiB\n",
+      "f.yaml");
+  ASSERT_EQ(got.problems, Lines{});
+  EXPECT_EQ(weight_of(got.config, 4711, "redis-server"), 2u) << "the PID counts first";
+  EXPECT_EQ(weight_of(got.config, 4712, "redis-server"), 3u);
+  EXPECT_EQ(weight_of(got.config, 4712, "memcached"), 1u);
+  EXPECT_EQ(bound_of(got.config.caps, 1, "redis-server", 0), 4ull << 30);
+  EXPECT_EQ(bound_of(got.config.caps, 1, "redis-server", 1), std::nullopt);
+  EXPECT_EQ(bound_of(got.config.caps, 1, "a/b=c", 1), 512ull << 20);
+  EXPECT_EQ(bound_of(got.config.floors, 4711, "x", 2), 1ull << 20);
+  EXPECT_EQ(find_key("weights")->get(got.config), "4711=2,redis-server=3");
+  EXPECT_EQ(find_key("caps")->get(got.config), "a/b=c/2=512MiB,redis-server/1=4GiB");
+}
+
+TEST(Config, RefusesWhatGivesNoProcessAnything) {
+  for (const char* const line :
+       {"weights: 3", "weights: redis=0", "weights: redis=10001", "weights: =3", "weights: []",
+        "weights: [a=1, a=2]", "weights: [a=1, none]", "caps: redis=1GiB", "caps: redis/0=1GiB",
+        "caps: /1=1GiB", "caps: redis/1=1", "floors: redis/65=1GiB", "floors: [a/1=1B, a/1=2B]"})
+    EXPECT_EQ(problems_of(line).size(), 1u) << line;
 }
 
 TEST(Config, EmptyTextMeansTheDefaults) {

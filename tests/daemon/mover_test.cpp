@@ -62,6 +62,15 @@ TEST_F(MoverTest, APieceThatMakesRoomIsFollowedByThePieceThatUsesIt) {
   EXPECT_EQ(mover_.counters().demoted_bytes, 9 * kMiB);
 }
 
+TEST_F(MoverTest, WhatMakesRoomForAnotherProcessGoesFirst) {
+  policy::Plan plan;
+  plan.promotions = {move_of(0, kMiB, 3, 0)};
+  plan.demotions = {move_of(32 * kMiB, kMiB, 0, 1), move_of(48 * kMiB, kMiB, 0, 1)};
+  plan.demotions[1].served = plan.demotions[1].process + 1;
+  ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));
+  EXPECT_EQ(starts(0), (Starts{48 * kMiB, 32 * kMiB, 0}));
+}
+
 TEST_F(MoverTest, PiecesEndAtHugePagesAndAddUp) {
   policy::Plan plan;
   plan.promotions = {move_of(3 * kMiB, 9 * kMiB + 4096, 3, 0)};

@@ -20,22 +20,21 @@ class Demote : public testing::Test {
   Histogram::Id add(const RegionView& r) { return h_.insert(0, r); }
   /// Room for `mib` MiB in tier 0 for something of hotness 3 that comes from tier `source`.
   RoomMade make(Bytes mib, Room& room, std::uint32_t source = 3) {
-    taken_.emplace(h_);
-    queue_.emplace(h_, 0);
+    holders_ = {Holder(h_, {0, 1, 2, 3})};
     return more(mib, room, source);
   }
   /// The same in a plan that has taken victims already.
   RoomMade more(Bytes mib, Room& room, std::uint32_t source = 3) {
-    return make_room(h_,
-                     {.tier = 0,
-                      .bytes = mib * kMiB,
-                      .source_tier = source,
+    return make_room(holders_,
+                     {.bytes = mib * kMiB,
+                      .free = static_cast<Bytes>(std::max<std::int64_t>(room[0], 0)),
+                      .source = source,
                       .leaving_source = mib * kMiB,
                       .victim_below_q16 = q16(2)},
-                     room, *queue_, *taken_);
+                     room, alone_);
   }
-  std::optional<Taken> taken_;
-  std::optional<VictimQueue> queue_;
+  std::vector<Holder> holders_;
+  Shares alone_{{Claimant{}}, Room(4), 0, true};
 };
 
 TEST_F(Demote, TakesTheColdestOneTierDown) {
@@ -155,7 +154,8 @@ TEST_F(Demote, SaysWhenVictimsHaveNowhereToGo) {
   const RoomMade made = make(1, room);
   EXPECT_TRUE(made.victims.empty());
   EXPECT_TRUE(made.nowhere);
-  EXPECT_EQ(queue_->peek(*taken_), Histogram::Id{0}) << "still there for the next";
+  EXPECT_EQ(holders_[0].queues[0].peek(holders_[0].taken), Histogram::Id{0})
+      << "still there for the next";
 }
 
 TEST_F(Demote, UndoesEverythingItDid) {
@@ -164,12 +164,12 @@ TEST_F(Demote, UndoesEverythingItDid) {
   Room room = before;
   const RoomMade made = make(7, room);
   EXPECT_GE(made.victims.size(), 3u);
-  undo_room(made, 0, room, *queue_, *taken_);
+  undo_room(made, holders_, room, alone_);
   EXPECT_EQ(room, before);
   for (Histogram::Id id = 0; id < 4; ++id) {
-    EXPECT_FALSE(taken_->any(id));
-    EXPECT_EQ(queue_->peek(*taken_), id);
-    queue_->pop();
+    EXPECT_FALSE(holders_[0].taken.any(id));
+    EXPECT_EQ(holders_[0].queues[0].peek(holders_[0].taken), id);
+    holders_[0].queues[0].pop();
   }
 }
 

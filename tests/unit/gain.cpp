@@ -79,6 +79,30 @@ TEST(Gain, KnowsWhatChanceCanMake) {
   EXPECT_TRUE(model.is_surely_hotter({q16(apart - 0.1), 16}, {0, 16}));
 }
 
+TEST(AutoLimit, IsWhatTheSlowestTierCopiesBothWaysInTheTimeForMoving) {
+  const std::vector<TierView> tiers = paper_tiers();  // the slowest at 1 GiB/s
+  const double ns_per_byte = 1e9 / (1 << 30) + 5000.0 / 4096;
+  const Bytes limit = auto_limit(tiers, 0.5e9);
+  EXPECT_EQ(limit % kPage, 0u);
+  EXPECT_NEAR(static_cast<double>(limit), 0.5e9 / (2 * ns_per_byte), kPage);
+  EXPECT_NEAR(static_cast<double>(limit) / kMiB, 110.8, 0.1);
+}
+
+TEST(AutoLimit, WithoutBandwidthsItIsTheWorkOnThePages) {
+  const std::vector<TierView> tiers = {tier(0, 0), tier(1, 0)};
+  EXPECT_EQ(auto_limit(tiers, 0.5e9), 204'800'000u) << "near the 200 MB of the paper";
+  EXPECT_EQ(auto_limit({}, 0.5e9), 204'800'000u);
+}
+
+TEST(AutoLimit, AtTheEdgesOfThePage) {
+  const std::vector<TierView> tiers = {tier(0, 0)};
+  EXPECT_EQ(auto_limit(tiers, 0), 0u);
+  EXPECT_EQ(auto_limit(tiers, 9'999), 0u);
+  EXPECT_EQ(auto_limit(tiers, 10'000), kPage) << "one page up, one down, 5 us each";
+  EXPECT_EQ(auto_limit(tiers, 19'999), kPage);
+  EXPECT_EQ(auto_limit(tiers, 20'000), 2 * kPage);
+}
+
 TEST(PlanGain, WhatDiffersByChanceStaysWhereItIs) {
   RegionView cool = region(0, 2, 0, 1.24), warm = region(2, 2, 2, 2);
   cool.samples = warm.samples = 1;

@@ -195,6 +195,17 @@ TEST(PlanPromotion, GivesAListUpAfterSixtyFourCandidatesWithoutAPlace) {
   EXPECT_EQ(promoted(64), 0u);
 }
 
+TEST(PlanPromotion, TierByTierClimbsOneTierAtATime) {
+  PolicyParams params;
+  params.tier_by_tier = true;
+  const std::vector<TierView> tiers = {tier(0, 10), tier(1, 10), tier(2, 10), tier(3, 10)};
+  for (const NodeId from : {1, 2, 3}) {
+    const Plan p = plan({region(0, 2, from, 3)}, tiers, params);
+    ASSERT_EQ(p.promotions.size(), 1u);
+    EXPECT_EQ(p.promotions[0].to, from - 1);
+  }
+}
+
 TEST(PlanDemotion, HappensOnlyWhenAPromotionLacksRoom) {
   const std::vector<RegionView> regions = {region(0, 2, 0, 0), region(2, 2, 1, 3)};
   EXPECT_TRUE(plan(regions, {tier(0, 2), tier(1, 0)}).demotions.empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// hmk-bench core|policy: cost per region, from 10^4 to 10^7 regions.
+// hmk-bench core|policy: cost per region, from 10^4 to 10^7 regions; scale: the policy at 1.5 TB.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -9,13 +9,15 @@
 #include "bench.hpp"
 
 int main(int argc, char** argv) {
-  CLI::App app{"Time one pass of the core or one decision of the policy.", "hmk-bench"};
+  CLI::App app{
+      "Time one pass of the core or one decision of the policy, or run the policy at 1.5 TB.",
+      "hmk-bench"};
   std::string what, json;
   std::vector<std::uint32_t> sizes = {10000, 100000, 786432, 10000000};
   unsigned repetitions = 11;
-  app.add_option("what", what, "core or policy")
+  app.add_option("what", what, "core, policy or scale")
       ->required()
-      ->check(CLI::IsMember({"core", "policy"}));
+      ->check(CLI::IsMember({"core", "policy", "scale"}));
   app.add_option("--json", json, "write the figures to this file");
   app.add_option("--regions", sizes, "how many, several with commas")
       ->delimiter(',')
@@ -32,11 +34,14 @@ int main(int argc, char** argv) {
     return 2;
   }
 
-  const auto rows = what == "core" ? hmk::bench::core(sizes, repetitions)
-                                   : hmk::bench::policy(sizes, repetitions);
+  const auto rows = what == "core"    ? hmk::bench::core(sizes, repetitions)
+                    : what == "scale" ? hmk::bench::scale()
+                                      : hmk::bench::policy(sizes, repetitions);
   for (const auto& row : rows) {
     for (const auto& [key, value] : row.items()) {
-      if (value.is_number_float())
+      if (value.is_string())
+        std::printf("%s %s  ", key.c_str(), value.get<std::string>().c_str());
+      else if (value.is_number_float())
         std::printf("%s %.3f  ", key.c_str(), value.get<double>());
       else
         std::printf("%s %llu  ", key.c_str(), value.get<unsigned long long>());

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "config/whom.hpp"
+
+#include <algorithm>
+
+#include "util/units.hpp"
+
+namespace hmk {
+namespace {
+
+constexpr std::uint64_t kMostWeight = 10000, kMostTiers = 64;
+
+/// Calls take(name, value) for each "NAME=VALUE" between commas; false: refused.
+template <class Take>
+Result<void> for_each_named(std::string_view text, const std::string& example, Take&& take) {
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view one = text.substr(0, comma);
+    const std::size_t sign = one.rfind('=');
+    if (sign == one.npos || sign == 0 || !take(one.substr(0, sign), one.substr(sign + 1)))
+      return Error{"'" + std::string(one) + "' is not understood or there twice",
+                   "write each as in " + example};
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return {};
+}
+
+bool is_tier(std::string_view text) {
+  const Result<std::uint64_t> tier = parse_count(text);
+  return tier && *tier >= 1 && *tier <= kMostTiers;
+}
+
+template <class Map>
+auto find_for(const Map& map, std::int32_t pid, const std::string& comm, const std::string& tier) {
+  const auto by_pid = map.find(std::to_string(pid) + tier);
+  return by_pid != map.end() ? by_pid : map.find(comm + tier);
+}
+
+}  // namespace
+
+Result<void> set_weights(Config& config, std::string_view text) {
+  std::map<std::string, std::uint32_t> weights;
+  const bool is_word = text == "equal" || text == "none";
+  const Result<void> done =
+      for_each_named(is_word ? "" : text, "redis-server=3,4711=1; weights are 1 .. 10000",
+                     [&](std::string_view name, std::string_view value) {
+                       const Result<std::uint64_t> weight = parse_count(value);
+                       return weight && *weight >= 1 && *weight <= kMostWeight &&
+                              weights.emplace(name, static_cast<std::uint32_t>(*weight)).second;
+                     });
+  if (!done) return done;
+  if (weights.empty() && !is_word)
+    return Error{"names no process", "write equal, none, or PROCESS=WEIGHT between commas"};
+  config.weights = std::move(weights);
+  config.shares_by_weight = text != "none";
+  return {};
+}
+
+std::string weights_text(const Config& config) {
+  std::string text;
+  for (const auto& [name, weight] : config.weights)
+    text += (text.empty() ? "" : ",") + name + "=" + std::to_string(weight);
+  return !config.shares_by_weight ? "none" : text.empty() ? "equal" : text;
+}
+
+Result<void> set_bounds(SizeByProcess& bounds, std::string_view text) {
+  SizeByProcess given;
+  const Result<void> done =
+      for_each_named(text == "none" ? "" : text, "redis-server/1=4GiB; tiers count from 1",
+                     [&](std::string_view name, std::string_view value) {
+                       const std::size_t slash = name.rfind('/');
+                       const Result<std::uint64_t> size = parse_size(value);
+                       return slash != name.npos && slash > 0 && is_tier(name.substr(slash + 1)) &&
+                              size && given.emplace(name, *size).second;
+                     });
+  if (!done) return done;
+  bounds = std::move(given);
+  return {};
+}
+
+std::string bounds_text(const SizeByProcess& bounds) {
+  std::string text;
+  for (const auto& [name, size] : bounds)
+    text += (text.empty() ? "" : ",") + name + "=" + format_size(size);
+  return text.empty() ? "none" : text;
+}
+
+std::uint32_t weight_of(const Config& config, std::int32_t pid, const std::string& comm) {
+  const auto found = find_for(config.weights, pid, comm, "");
+  return found == config.weights.end() ? 1 : found->second;
+}
+
+std::optional<std::uint64_t> bound_of(const SizeByProcess& bounds, std::int32_t pid,
+                                      const std::string& comm, std::size_t tier) {
+  const auto found = find_for(bounds, pid, comm, "/" + std::to_string(tier + 1));
+  if (found == bounds.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace hmk

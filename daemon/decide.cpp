@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "decide.hpp"
+
+#include <algorithm>
+
+#include "config/whom.hpp"
+#include "policy/gain.hpp"
+#include "policy/plan.hpp"
+#include "policy/shares.hpp"
+
+namespace hmk {
+namespace {
+
+policy::Bytes limit_of(const Config& config, std::span<const policy::TierView> tiers) {
+  if (!config.is_promote_limit_auto) return config.promote_limit;
+  const auto interval_ns = static_cast<double>(config.interval.count());
+  return policy::auto_limit(tiers, interval_ns * config.move_time_bp / 10000);
+}
+
+policy::PolicyParams to_params(const Config& config, const Target& target,
+                               std::span<const policy::TierView> tiers) {
+  policy::PolicyParams params;
+  params.num_scans = target.snapshot().interval.num_scans;
+  params.buckets = config.buckets;
+  params.promote_limit = limit_of(config, tiers);
+  params.gain_margin = config.gain_margin;
+  params.horizon = config.horizon;
+  params.alpha = static_cast<double>(config.alpha_q16) / policy::kOneQ16;
+  params.tier_by_tier = config.is_tier_by_tier;
+  params.shares_by_weight = config.shares_by_weight;
+  return params;
+}
+
+/// What a process holds in each tier, as its regions say.
+std::vector<policy::Bytes> held_by(const Target& target) {
+  std::vector<policy::Bytes> held(target.tiers().size());
+  for (const hmk_record& record : target.snapshot().records) {
+    const int tier = tier_of_node(target.tiers(), record.node);
+    if (tier < 0) continue;
+    const auto home = record.resident_pages - std::min(record.away_pages, record.resident_pages);
+    held[static_cast<std::size_t>(tier)] += std::uint64_t{home} * HMK_PAGE_SIZE;
+  }
+  return held;
+}
+
+policy::ProcessView view_of(const Target& target, std::span<const policy::TierView> tiers,
+                            const Config& config) {
+  const std::string& comm = target.process().comm;
+  policy::ProcessView view{.histogram = &target.histogram(),
+                           .tiers = tiers,
+                           .weight = weight_of(config, target.pid(), comm)};
+  for (std::size_t t = 0; t < tiers.size(); ++t) {
+    view.cap.push_back(bound_of(config.caps, target.pid(), comm, t).value_or(policy::kNoBound));
+    view.floor.push_back(bound_of(config.floors, target.pid(), comm, t).value_or(0));
+  }
+  return view;
+}
+
+bool serves_others(const policy::Plan& plan) {
+  return std::ranges::any_of(plan.demotions,
+                             [](const policy::Move& move) { return move.process != move.served; });
+}
+
+}  // namespace
+
+bool is_due(const std::vector<Target*>& targets) {
+  const auto has = [](unsigned intervals) {
+    return [=](const Target* target) { return target->new_intervals() >= intervals; };
+  };
+  return std::ranges::any_of(targets, has(2)) ||
+         (std::ranges::any_of(targets, has(1)) &&
+          std::ranges::all_of(targets, [&](const Target* target) {
+            return has(1)(target) || !target->is_awaited();
+          }));
+}
+
+void decide(const std::vector<Target*>& targets, const Surroundings& around) {
+  std::vector<Target*> seen;
+  std::ranges::copy_if(targets, std::back_inserter(seen), &Target::has_seen);
+  if (seen.empty()) return;
+  std::vector<std::vector<policy::TierView>> tiers;
+  for (const Target* target : seen) tiers.push_back(target->tier_views(around));
+  std::vector<policy::ProcessView> views;
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    views.push_back(view_of(*seen[i], tiers[i], around.config));
+  if (seen.size() > 1 || !around.config.caps.empty())  // or nobody asks
+    for (std::size_t i = 0; i < seen.size(); ++i) views[i].held = held_by(*seen[i]);
+
+  const std::vector<policy::Plan> plans =
+      policy::make_plans(views, to_params(around.config, *seen.front(), tiers.front()));
+  // What makes room for others is sent first.
+  for (const bool is_first : {true, false})
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      if (serves_others(plans[i]) == is_first) seen[i]->take(plans[i], around);
+}
+
+}  // namespace hmk

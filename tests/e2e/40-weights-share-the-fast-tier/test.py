@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# kernels: 6.12
+# timeout: 300
+# seconds: 3
+# clock: instructions
+"""Three processes, each hot in more than the fast tier holds, with weights 3, 1 and 1: what is promoted and what they
+hold of the tier is 3 to 1 to 1, stays so, and follows when the weights change."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, sys.path[0] + "/..")
+import lib  # noqa: E402
+
+GUPS, HMKD, HMKCTL = (lib.build(p) for p in ("tools/load/hmk-load-gups", "daemon/hmkd", "tools/hmkctl/hmkctl"))
+CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
+FAST, SLOW, MIB = 1, 2, 1 << 20
+AT_REST = float(os.environ["HMK_SECONDS"])  # of the guest's clock
+
+
+def start_load() -> subprocess.Popen:
+    """A process that is hot all over and lies in the slow tier."""
+    load = subprocess.Popen(["taskset", "-c", "0", "numactl", "--membind", str(SLOW), GUPS, "--size", "128MiB",
+                             "--hot", "100%", "--hot-updates", "100%"], stdout=subprocess.PIPE, text=True)
+    lib.wait_for(lambda: '"ready"' in load.stdout.readline(), 60, "the load has filled its memory")
+    return load
+
+
+def fast_mib(load: subprocess.Popen) -> float:
+    return lib.resident_bytes(load.pid).get(FAST, 0) / MIB
+
+
+def ctl(*words: str) -> dict:
+    return json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", *words).stdout)
+
+
+def is_three_to_one(amounts: list) -> bool:
+    """The first against each of the others, within 10 %."""
+    return all(2.7 <= amounts[0] / max(other, 1) <= 3.3 for other in amounts[1:])
+
+
+def wait_for_shares(loads: list, what: str) -> None:
+    last = []
+
+    def shared() -> bool:
+        time.sleep(0.4)  # looking costs the guest's clock: once an interval
+        last[:] = [round(fast_mib(load), 1) for load in loads]
+        return sum(last) > 100 and is_three_to_one(last)
+    try:
+        lib.wait_for(shared, 90, what)
+    finally:
+        print(what, last, flush=True)
+
+
+lib.load_module()
+loads = [start_load() for _ in range(3)]
+first, second, third = loads
+Path(CONFIG).write_text(f"interval: 400ms\noverhead: 10%\npromote_limit: 20MiB\ntiers: [{FAST}, {SLOW}]\n"
+                        f"attach: [{', '.join(str(load.pid) for load in loads)}]\nweights: {first.pid}=3\n", encoding="ascii")
+daemon = subprocess.Popen([HMKD, "--config", CONFIG, "--socket", CONTROL])
+lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+# What one does not ask for the others may have: from the start all are known to be hot.
+lib.wait_for(lambda: all(target["intervals"] > 3 for target in ctl("stats")["targets"]), 60, "all have been watched")
+lib.run(HMKCTL, "--socket", CONTROL, "set", "mode", "manage")
+
+wait_for_shares([first, second, third], "3 to 1 to 1 MiB of the fast tier")
+promoted = [target["promoted_bytes"] / MIB for target in ctl("stats")["targets"]]
+lib.check(is_three_to_one(promoted), f"and of what was promoted: {promoted} MiB")
+
+end = time.monotonic() + AT_REST
+while time.monotonic() < end:
+    held = [fast_mib(load) for load in loads]
+    lib.check(is_three_to_one(held), f"it stays so: {held} MiB")
+    time.sleep(AT_REST / 10)
+more = sum(target["promoted_bytes"] / MIB for target in ctl("stats")["targets"]) - sum(promoted)
+lib.check(more < 20, f"and nothing goes to and fro: {more:.1f} MiB since")
+
+lib.run(HMKCTL, "--socket", CONTROL, "set", "weights", f"{third.pid}=3")
+wait_for_shares([third, first, second], "3 to 1 to 1 MiB after the weights changed")
+
+for target in ctl("stats")["targets"]:
+    print({key: target[key] for key in ("pid", "intervals", "profiling_percent", "promoted_bytes", "demoted_bytes", "refused_bytes")})
+    lib.check(target["profiling_percent"] <= target["budget_percent"], "profiling keeps its budget")
+daemon.send_signal(signal.SIGTERM)
+lib.check(daemon.wait(60) == 0, "hmkd ends by itself on SIGTERM")
+for load in loads:
+    load.send_signal(signal.SIGTERM)
+    last_line = json.loads(load.communicate(timeout=120)[0].splitlines()[-1])
+    lib.check(load.returncode == 0 and last_line["wrong_values"] == 0, f"no value is wrong: {last_line}")
+lib.unload_module()

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// Machines and workloads nobody thought of, for the promises of the policy.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <vector>
+
+#include "support/policy.hpp"
+
+namespace hmk::test {
+
+using policy::kNoNode;
+using policy::kPage;
+using policy::ProcessId;
+
+/// A machine and what its processes have on it.
+struct Machine {
+  std::vector<TierView> tiers;
+  PolicyParams params;
+  std::map<ProcessId, std::vector<RegionView>> regions;
+
+  std::vector<NodeId> nodes() const {
+    std::vector<NodeId> all;
+    for (const TierView& t : tiers) all.push_back(t.node);
+    return all;
+  }
+  std::size_t tier_of(NodeId node) const {
+    const auto at = std::ranges::find(tiers, node, &TierView::node);
+    return static_cast<std::size_t>(at - tiers.begin());
+  }
+  const RegionView& at(const Move& move) const {
+    for (const RegionView& r : regions.at(move.process))
+      if (r.start <= move.start && move.start < r.start + r.length) return r;
+    throw std::logic_error("no such region");
+  }
+};
+
+inline Machine random_machine(Random& random) {
+  Machine m;
+  const std::uint64_t tiers = 1 + random.below(5);
+  for (std::uint64_t t = 0; t < tiers; ++t)
+    m.tiers.push_back({.node = static_cast<NodeId>((t * 3 + 1) % 16),
+                       .total = 1024 * kMiB,
+                       .free = random.one_in(2) ? 0 : random.below(64 * kMiB) & ~(kPage - 1),
+                       .reserve = random.one_in(2) ? 0 : random.below(32 * kMiB) & ~(kPage - 1)});
+  if (random.one_in(2)) {  // the latencies are known
+    for (std::size_t t = 0; t < tiers; ++t) {
+      m.tiers[t].latency_ns = static_cast<std::uint32_t>(80 + 70 * t);
+      m.tiers[t].bandwidth_mib = random.one_in(2) ? 0 : 1 + random.below32(40'000);
+    }
+  }
+  m.params.num_scans = 1 + random.below32(4);
+  m.params.buckets = 1 + random.below32(80);
+  m.params.gain_margin = random.below32(4);
+  m.params.promote_limit = random.below(128 * kMiB);
+  for (ProcessId process = 0; process < 1 + random.below(3); ++process) {
+    std::uint64_t page = 0;
+    for (std::uint64_t n = random.below(60); n; --n) {
+      page += random.one_in(3) ? random.below(1000) : 0;
+      const std::uint64_t pages = 1 + random.below(random.one_in(8) ? 8192 : 512);
+      RegionView r;
+      r.start = page * kPage;
+      r.length = pages * kPage;
+      r.resident = random.one_in(2) ? r.length : random.below(pages + 1) * kPage;
+      r.away = random.one_in(2) ? 0 : random.below(r.resident / kPage + 1) * kPage;
+      const HotnessQ16 top = m.params.num_scans << 16;
+      r.hi_q16 = random.below32(top + 1);
+      r.whi_q16 = random.one_in(4) ? 0 : random.one_in(4) ? top : random.below32(top + 1);
+      r.generation = random.below32(3);
+      r.samples = static_cast<std::uint16_t>(1 + random.below(8));
+      r.node = random.one_in(20) ? kNoNode : m.tiers[random.below(tiers)].node;
+      r.leaf_shift = random.one_in(4) ? 21 : 12;
+      r.movable = !random.one_in(10);
+      r.demote_only = random.one_in(10);
+      m.regions[process].push_back(r);
+      page += pages;
+    }
+  }
+  return m;
+}
+
+}  // namespace hmk::test
