@@ -88,22 +88,35 @@ std::string backend_of(const Target& target) {
   return instead.empty() ? "module" : instead;
 }
 
-json refused_of(const MoveCounters& moved) {
+template <class Counters>
+json refused_of(const Counters& moved) {
   json refused = json::object();
   for (unsigned reason = 0; reason < HMK_REFUSED_NR; ++reason)
     if (const auto name = refusal_name(reason); !name.empty())
       refused[std::string(name)] = moved.refused_bytes[reason];
+  return refused;
+}
+
+json all_refused_of(const MoveCounters& moved) {
+  json refused = refused_of(moved);
   refused["failed"] = moved.failed_bytes;
   return refused;
 }
 
 json pairs_of(const MoveCounters& moved) {
   json pairs = json::array();
-  for (const auto& [tiers, pair] : moved.pairs)
+  for (const auto& [tiers, pair] : moved.pairs) {
+    json by_reason = json::object();
+    for (std::size_t reason = 0; reason < kReasons; ++reason)
+      by_reason[std::string(reason_name(static_cast<policy::Reason>(reason)))] =
+          pair.bytes_by_reason[reason];
     pairs.push_back({{"from_tier", tier_number(tiers.first)},
                      {"to_tier", tier_number(tiers.second)},
                      {"moved_bytes", pair.moved_bytes},
+                     {"moved_bytes_by_reason", by_reason},
+                     {"refused_bytes", refused_of(pair)},
                      {"ranges", pair.ranges}});
+  }
   return pairs;
 }
 
@@ -123,6 +136,17 @@ json waits_of(const Target& target, const App& app) {
           {"buckets", std::move(buckets)}};
 }
 
+json stayed_of(const Target& target) {
+  json rows = json::array();
+  for (const auto& [node, stayed] : target.stayed())
+    rows.push_back({{"tier", tier_number(tier_of_node(target.tiers(), node))},
+                    {"no_gain_bytes", stayed.no_gain_bytes},
+                    {"no_room_bytes", stayed.no_room_bytes},
+                    {"thrash_bytes", stayed.thrash_bytes},
+                    {"backed_off_bytes", stayed.backed_off_bytes}});
+  return rows;
+}
+
 json stats_of(Target& target, const App& app) {
   const MoveCounters& moved = target.mover().counters();
   json row{{"pid", target.pid()},
@@ -133,8 +157,10 @@ json stats_of(Target& target, const App& app) {
            {"planned_demote_bytes", target.planned_demote_bytes()},
            {"promoted_bytes", moved.promoted_bytes},
            {"demoted_bytes", moved.demoted_bytes},
-           {"refused_bytes", refused_of(moved)},
+           {"returned_bytes", moved.returned_bytes},
+           {"refused_bytes", all_refused_of(moved)},
            {"pairs", pairs_of(moved)},
+           {"stayed", stayed_of(target)},
            {"plans_replaced", target.plans_replaced()},
            {"backed_off_ranges", target.mover().back_off().size()},
            {"pages_clean", moved.pages_clean},
@@ -242,6 +268,9 @@ json region_now(const Target& target, std::uint64_t address) {
   if (target.mover().back_off().is_blocked(found->start, found->length,
                                            target.snapshot().interval.seq))
     row["state"].push_back("backed-off");
+  if (target.mover().ping_pong().is_blocked(found->start, found->length,
+                                            target.snapshot().interval.seq))
+    row["state"].push_back("thrash");
   return row;
 }
 

@@ -108,14 +108,26 @@ void Target::look_around(const Surroundings& around) {
   tiers_ = order_tiers(around.machine, {home_, process_.mems_allowed, around.config.tiers});
 }
 
-std::vector<policy::RegionView> Target::region_views() const {
+/// Whether it is neither in flight nor to be left alone for a while.
+bool Target::may_move(const hmk_record& record) {
+  const std::uint64_t seq = snapshot_.interval.seq;
+  if (mover_.is_moving(record.start, record.length)) return false;
+  std::uint64_t StayedCounters::*why = nullptr;
+  if (mover_.back_off().is_blocked(record.start, record.length, seq))
+    why = &StayedCounters::backed_off_bytes;
+  else if (mover_.ping_pong().is_blocked(record.start, record.length, seq))
+    why = &StayedCounters::thrash_bytes;
+  if (why != nullptr)
+    stayed_[record.node].*why += std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE;
+  return why == nullptr;
+}
+
+std::vector<policy::RegionView> Target::region_views() {
   std::vector<policy::RegionView> views;
   views.reserve(snapshot_.records.size());
   for (const hmk_record& record : snapshot_.records) {
     policy::RegionView& view = views.emplace_back(to_view(record));
-    if (mover_.is_moving(record.start, record.length) ||
-        mover_.back_off().is_blocked(record.start, record.length, snapshot_.interval.seq))
-      view.movable = false;
+    view.movable = view.movable && may_move(record);
   }
   return views;
 }
@@ -153,6 +165,10 @@ void Target::account(const policy::Plan& plan) {
   history_.decided(snapshot_.interval.seq, plan);
   planned_promote_bytes_ += plan.promoted;
   planned_demote_bytes_ += plan.demoted;
+  for (const policy::Stayed& here : plan.stayed) {
+    stayed_[here.node].no_gain_bytes += here.no_gain;
+    stayed_[here.node].no_room_bytes += here.no_room;
+  }
   spdlog::debug(
       "interval pid={} seq={} regions={} samples={} profile_ns={} budget_ns={} "
       "planned_promote_bytes={} planned_demote_bytes={} promoted_bytes={} "

@@ -83,6 +83,7 @@ class Target {
   std::uint64_t planned_promote_bytes() const { return planned_promote_bytes_; }
   std::uint64_t planned_demote_bytes() const { return planned_demote_bytes_; }
   std::uint64_t plans_replaced() const { return plans_replaced_; }
+  const std::map<int, StayedCounters>& stayed() const { return stayed_; }  ///< by node
   Result<hmk_stats> stats() { return session_.device->stats(); }
   /// Bytes per node; read from the kernel at most once per interval.
   const std::map<int, std::uint64_t>& resident(const std::filesystem::path& root);
@@ -93,7 +94,8 @@ class Target {
  private:
   void step(const Surroundings& around);
   void rank(const Config& config);
-  std::vector<policy::RegionView> region_views() const;
+  std::vector<policy::RegionView> region_views();
+  bool may_move(const hmk_record& record);
   void move(const policy::Plan& plan, const Surroundings& around);
   void account(const policy::Plan& plan);
   void check(const Result<void>& moved);
@@ -116,6 +118,7 @@ class Target {
   std::optional<LastInterval> last_;
   std::uint64_t planned_promote_bytes_ = 0, planned_demote_bytes_ = 0, plans_replaced_ = 0;
   std::uint64_t promoted_before_ = 0, demoted_before_ = 0;
+  std::map<int, StayedCounters> stayed_;
   unsigned empty_wakeups_ = 0;
   std::optional<std::map<int, std::uint64_t>> resident_;
 };

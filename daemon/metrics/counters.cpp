@@ -12,6 +12,12 @@ std::string_view refusal_name(unsigned reason) {
   return reason < kNames.size() ? kNames[reason] : std::string_view{};
 }
 
+std::string_view reason_name(policy::Reason reason) {
+  static constexpr std::array<std::string_view, kReasons> kNames{"hot", "gather", "made_room",
+                                                                 "exchange", "share"};
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
 std::uint64_t moved_pages(const hmk_range_result& result) {
   return result.pages_clean + result.pages_recopied + result.pages_sync;
 }
@@ -23,8 +29,11 @@ std::uint64_t refused_pages(const hmk_range_result& result) {
 void MoveCounters::add(const Moved& what, const hmk_range_result& result) {
   const std::uint64_t bytes = moved_pages(result) * HMK_PAGE_SIZE;
   (what.is_promotion ? promoted_bytes : demoted_bytes) += bytes;
-  for (std::size_t reason = 0; reason < refused_bytes.size(); ++reason)
+  PairCounters& pair = pairs[{what.from_tier, what.to_tier}];
+  for (std::size_t reason = 0; reason < refused_bytes.size(); ++reason) {
     refused_bytes[reason] += result.refused[reason] * HMK_PAGE_SIZE;
+    pair.refused_bytes[reason] += result.refused[reason] * HMK_PAGE_SIZE;
+  }
   if (result.error != 0) {
     ++failed_ranges;
     failed_bytes += what.length;
@@ -37,8 +46,8 @@ void MoveCounters::add(const Moved& what, const hmk_range_result& result) {
   copy_ns += result.copy_ns;
   commit_ns += result.commit_ns;
   commit_max_ns = std::max<std::uint64_t>(commit_max_ns, result.commit_max_ns);
-  PairCounters& pair = pairs[{what.from_tier, what.to_tier}];
   pair.moved_bytes += bytes;
+  pair.bytes_by_reason[static_cast<std::size_t>(what.reason)] += bytes;
   ++pair.ranges;
 }
 

@@ -12,15 +12,30 @@
 #include <string_view>
 #include <utility>
 
+#include "policy/types.hpp"
+
 namespace hmk {
 
 /// "pinned", "shared", ...: the names of HMK_REFUSED_*, empty beyond the known ones.
 std::string_view refusal_name(unsigned reason);
 
+inline constexpr std::size_t kReasons = 5;  ///< of policy::Reason
+/// "hot", "gather", "made_room", "exchange", "share".
+std::string_view reason_name(policy::Reason reason);
+
 /// Sums over the ranges moved from one tier to another.
 struct PairCounters {
   std::uint64_t moved_bytes = 0;
   std::uint64_t ranges = 0;
+  std::array<std::uint64_t, kReasons> bytes_by_reason{};  ///< moved
+  std::array<std::uint64_t, HMK_REFUSED_NR> refused_bytes{};
+};
+
+/// Bytes that stayed in a tier though they were hot there, summed over intervals.
+struct StayedCounters {
+  std::uint64_t no_gain_bytes = 0, no_room_bytes = 0;  ///< as planned
+  std::uint64_t thrash_bytes = 0;                      ///< left alone: came back too often
+  std::uint64_t backed_off_bytes = 0;                  ///< left alone: refused to move
 };
 
 struct MoveCounters {
@@ -32,12 +47,14 @@ struct MoveCounters {
   std::uint64_t pages_clean = 0, pages_recopied = 0, pages_sync = 0;
   std::uint64_t chunks = 0, chunks_switched = 0;
   std::uint64_t copy_ns = 0, commit_ns = 0, commit_max_ns = 0;
+  std::uint64_t returned_bytes = 0;                   ///< moved back within PingPong::kSoon
   std::map<std::pair<int, int>, PairCounters> pairs;  ///< (from tier, to tier)
 
   struct Moved {
     bool is_promotion;
     int from_tier, to_tier;  ///< index, fastest 0; -1 not known
     std::uint64_t length;    ///< bytes asked for
+    policy::Reason reason;
   };
   void add(const Moved& what, const hmk_range_result& result);
 };

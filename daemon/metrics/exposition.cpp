@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,8 @@ constexpr std::array kMetrics{
            "Bytes planned to be demoted."},
     Metric{"promoted_bytes", "hmk_promoted_bytes", "counter", 1, "Bytes moved to a faster tier."},
     Metric{"demoted_bytes", "hmk_demoted_bytes", "counter", 1, "Bytes moved to a slower tier."},
+    Metric{"returned_bytes", "hmk_returned_bytes", "counter", 1,
+           "Bytes moved back within eight intervals."},
     Metric{"plans_replaced", "hmk_plans_replaced", "counter", 1,
            "Plans whose rest was dropped for a newer one."},
     Metric{"backed_off_ranges", "hmk_backed_off_ranges", "gauge", 1,
@@ -175,6 +178,16 @@ std::string to_open_metrics(const json& status, const json& stats) {
   });
   text.family("hmk_moved_bytes", "counter", "Bytes moved, by pair of tiers.");
   lists(text, stats, "pairs", {"from_tier", "to_tier"}, "moved_bytes");
+  for (const auto& [member, name, help] :
+       {std::tuple("no_gain_bytes", "hmk_no_gain_bytes",
+                   "Bytes that beat no victim or do not pay."),
+        std::tuple("no_room_bytes", "hmk_no_room_bytes", "Bytes whose victims had nowhere to go."),
+        std::tuple("thrash_bytes", "hmk_thrash_bytes", "Bytes left alone that had come back."),
+        std::tuple("backed_off_bytes", "hmk_backed_off_bytes",
+                   "Bytes left alone after refusals.")}) {
+    text.family(name, "counter", help);
+    lists(text, stats, "stayed", {"tier"}, member);
+  }
   text.family("hmk_resident_bytes", "gauge", "Bytes of the process on a tier.");
   lists(text, status, "tiers", {"tier", "node"}, "resident_bytes");
   text.family("hmk_hot_share_ratio", "gauge", "Share of the seen hotness on a tier (an estimate).");

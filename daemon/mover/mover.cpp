@@ -88,6 +88,7 @@ Result<void> Mover::start(const policy::Plan& plan, std::vector<int> tier_nodes,
   tier_nodes_ = std::move(tier_nodes);
   seq_ = seq;
   back_off_.forget_old(seq);
+  ping_pong_.forget_old(seq);
   return send();
 }
 
@@ -155,8 +156,11 @@ void Mover::account(const Step& step, const hmk_range_result& result) {
   on_end_(move, result);
   // Gathering brings the rest of a region to where most of it is: from anywhere.
   const bool gathers = move.from == move.to;
-  counters_.add({step.rises, gathers ? -1 : tier_of(move.from), tier_of(move.to), move.length},
-                result);
+  counters_.add(
+      {step.rises, gathers ? -1 : tier_of(move.from), tier_of(move.to), move.length, move.reason},
+      result);
+  if (!gathers && moved_pages(result) > 0)
+    counters_.returned_bytes += ping_pong_.moved(move.start, move.length, step.rises, seq_);
   // A range that gave nothing, or mostly refused, would do so again at once. A tier
   // without room is not the range's fault.
   const auto moved = moved_pages(result);

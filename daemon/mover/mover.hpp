@@ -18,6 +18,7 @@
 #include "device/device.hpp"
 #include "metrics/counters.hpp"
 #include "mover/back_off.hpp"
+#include "mover/ping_pong.hpp"
 #include "policy/types.hpp"
 
 namespace hmk {
@@ -52,6 +53,7 @@ class Mover {
   const MoveCounters& counters() const { return counters_; }
   const BackOff& back_off() const { return back_off_; }
   BackOff& back_off() { return back_off_; }
+  const PingPong& ping_pong() const { return ping_pong_; }
 
  private:
   struct Step {
@@ -78,6 +80,7 @@ class Mover {
   std::uint64_t next_cookie_ = 1;
   MoveCounters counters_;
   BackOff back_off_;
+  PingPong ping_pong_;
   OnEnd on_end_ = [](const policy::Move&, const hmk_range_result&) {};
 };
 

@@ -70,6 +70,7 @@ void Histogram::link(Id id) {
   (list.tail == kNone ? list.head : links_[list.tail].next) = id;
   list.tail = id;
   ++list.count;
+  list.pages += entry.resident_pages;
 }
 
 void Histogram::unlink(Id id) {
@@ -80,6 +81,7 @@ void Histogram::unlink(Id id) {
   (link.prev == kNone ? list.head : links_[link.prev].next) = link.next;
   (link.next == kNone ? list.tail : links_[link.next].prev) = link.prev;
   --list.count;
+  list.pages -= entry.resident_pages;
 }
 
 void Histogram::reserve(std::size_t regions) {
@@ -114,8 +116,13 @@ void Histogram::update(Id id, const RegionView& now) {
   const std::uint8_t column = column_for(now);
   const bool moves = bucket != entry.bucket || column != entry.column;
   if (moves) unlink(id);
+  const std::uint32_t pages = entry.resident_pages;
   assign(entry, now);
-  if (!moves) return;
+  if (!moves) {
+    if (entry.column != kUnlisted)
+      cells_[cell(entry.bucket, entry.column)].pages += std::uint64_t{entry.resident_pages} - pages;
+    return;
+  }
   entry.bucket = bucket & 0x3ff;
   entry.column = column;
   link(id);

@@ -91,6 +91,10 @@ class Histogram {
   std::uint32_t count(std::uint32_t bucket, std::uint32_t column) const {
     return cells_[cell(bucket, column)].count;
   }
+  /// Resident bytes of one list.
+  Bytes resident(std::uint32_t bucket, std::uint32_t column) const {
+    return cells_[cell(bucket, column)].pages * kPage;
+  }
 
   /// Calls f(id) for each region of one list, in no particular order. f must
   /// not change the histogram.
@@ -104,6 +108,7 @@ class Histogram {
     Id head = kNone;
     Id tail = kNone;
     std::uint32_t count = 0;
+    std::uint64_t pages = 0;  // resident
   };
 
   /// Apart from the entries: a region that changes its list touches its neighbours there.

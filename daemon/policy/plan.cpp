@@ -112,6 +112,7 @@ class Planner {
     std::uint32_t buckets = 0;
     for (Owner& owner : owners_) {  // what the last stage leaves is what counts
       owner.plan.no_gain = owner.plan.no_room = 0;
+      owner.plan.stayed.clear();
       owner.plan.limit_reached = false;
       buckets = std::max(buckets, owner.histogram.buckets());
     }
@@ -179,6 +180,7 @@ class Planner {
         if (count == 0) continue;
         if (!has_a_chance(bucket, column, index)) {
           owner.plan.no_gain += count;
+          if (bucket > 0) stayed(owner, column).no_gain += owner.histogram.resident(bucket, column);
           continue;
         }
         lists.push_back({index, column, Shortlist(owner.histogram, promotes_before)});
@@ -190,7 +192,7 @@ class Planner {
     while (List* const first = first_of(lists)) {
       const Id id = first->ids.front();
       first->ids.pop();
-      if (!holders_[first->owner].taken.any(id)) count(*first, promote(id, *first));
+      if (!holders_[first->owner].taken.any(id)) count(id, *first, promote(id, *first));
     }
   }
 
@@ -211,12 +213,26 @@ class Planner {
            region.whi_q16 >= std::max<HotnessQ16>(params_.promote_at_least_q16, 1);
   }
 
-  void count(List& list, Outcome outcome) {
-    Plan& plan = owners_[list.owner].plan;
+  void count(Id id, List& list, Outcome outcome) {
+    Owner& owner = owners_[list.owner];
     list.misses = outcome == Outcome::kTaken ? 0 : list.misses + 1;
-    if (outcome == Outcome::kNoGain) ++plan.no_gain;
-    if (outcome == Outcome::kNoRoom) ++plan.no_room;
-    if (outcome == Outcome::kNoBudget) plan.limit_reached = true;
+    if (outcome == Outcome::kNoBudget) owner.plan.limit_reached = true;
+    if (outcome == Outcome::kNoGain) {
+      ++owner.plan.no_gain;
+      stayed(owner, list.column).no_gain += owner.histogram[id].resident();
+    }
+    if (outcome == Outcome::kNoRoom) {
+      ++owner.plan.no_room;
+      stayed(owner, list.column).no_room += owner.histogram[id].resident();
+    }
+  }
+
+  static Stayed& stayed(Owner& owner, std::uint32_t column) {
+    const NodeId node = owner.histogram.node(owner.histogram.tier_of(column));
+    const auto known = std::ranges::find(owner.plan.stayed, node, &Stayed::node);
+    if (known != owner.plan.stayed.end()) return *known;
+    owner.plan.stayed.push_back({.node = node});
+    return owner.plan.stayed.back();
   }
 
   Outcome promote(Id id, const List& list) {

@@ -88,6 +88,15 @@ struct Move {
   bool operator==(const Move&) const = default;
 };
 
+/// Bytes of candidates that stay in a tier, by why.
+struct Stayed {
+  NodeId node = kNoNode;
+  Bytes no_gain = 0;
+  Bytes no_room = 0;
+
+  bool operator==(const Stayed&) const = default;
+};
+
 /// What to do before the next interval. No byte is in it twice, and no region both rises and falls.
 struct Plan {
   std::vector<Move> promotions;  // hottest first
@@ -98,6 +107,7 @@ struct Plan {
   std::uint64_t no_gain = 0;     // candidates that beat no victim by the margin, or do not pay
   std::uint64_t no_room = 0;     // candidates whose victims had nowhere to go
   bool limit_reached = false;    // candidates were left when promote_limit was spent
+  std::vector<Stayed> stayed;    // each node once; without what was not accessed
 
   bool operator==(const Plan&) const = default;
 };

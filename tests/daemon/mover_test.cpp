@@ -112,6 +112,22 @@ TEST_F(MoverTest, ATierWithoutRoomIsNotTheFaultOfTheRange) {
   EXPECT_FALSE(mover_.back_off().is_blocked(0, kMiB, 8));
 }
 
+TEST_F(MoverTest, WhatGoesToAndFroIsCountedAndThenLeftAlone) {
+  policy::Plan up, down;
+  up.promotions = {move_of(0, kMiB, 3, 0)};
+  down.demotions = {move_of(0, kMiB, 0, 3)};
+  down.promotions = {move_of(2 * kMiB, kMiB, 3, 0)};
+  std::uint64_t seq = 0;
+  for (const policy::Plan* const plan : {&up, &down, &up}) {
+    EXPECT_FALSE(mover_.ping_pong().is_blocked(0, kMiB, seq + 1));
+    ASSERT_TRUE(mover_.start(*plan, {0, 3}, ++seq));
+    finish(all_clean);
+  }
+  EXPECT_TRUE(mover_.ping_pong().is_blocked(0, kMiB, seq + 1));
+  EXPECT_FALSE(mover_.ping_pong().is_blocked(2 * kMiB, kMiB, seq + 1));
+  EXPECT_EQ(mover_.counters().returned_bytes, 2 * kMiB);
+}
+
 TEST_F(MoverTest, CountsPerPairOfTiersAndReason) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0), move_of(2 * kMiB, kMiB, 3, 0),
@@ -137,6 +153,8 @@ TEST_F(MoverTest, CountsPerPairOfTiersAndReason) {
   EXPECT_EQ(counters.pairs.at({3, 0}).moved_bytes, 2u * 128 * 4096);
   EXPECT_EQ(counters.pairs.at({3, 0}).ranges, 2u);
   EXPECT_EQ(counters.pairs.at({-1, 0}).ranges, 1u) << "gathered from anywhere";
+  EXPECT_EQ(counters.pairs.at({3, 0}).refused_bytes[HMK_REFUSED_PINNED], 128u * 4096);
+  EXPECT_EQ(counters.pairs.at({3, 0}).bytes_by_reason[0], 2u * 128 * 4096);
 }
 
 TEST_F(MoverTest, RangesThatRefuseAreBackedOff) {

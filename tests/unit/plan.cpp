@@ -282,6 +282,17 @@ TEST(PlanDemotion, SaysWhenVictimsHadNowhereToGo) {
   const Plan p = plan({huge, region(64, 1, 1, 3)}, {tier(0, 0), tier(1, 0)});
   EXPECT_TRUE(p.promotions.empty());
   EXPECT_EQ(p.no_room, 1u);
+  EXPECT_EQ(p.stayed, (std::vector<Stayed>{{.node = 1, .no_room = kMiB}}));
+}
+
+TEST(Plan, SaysHowManyBytesStayInEachTierAndWhy) {
+  const Plan p =
+      plan({region(0, 2, 0, 3), region(2, 8, 1, 2), region(10, 4, 2, 1), region(14, 64, 2, 0)},
+           {tier(0, 0), tier(1, 0), tier(2, 0)});
+  EXPECT_TRUE(p.promotions.empty());
+  EXPECT_EQ(p.stayed, (std::vector<Stayed>{{.node = 1, .no_gain = 8 * kMiB},
+                                           {.node = 2, .no_gain = 4 * kMiB}}))
+      << "what is cold wants nothing";
 }
 
 TEST(PlanDemotion, MayPushOutARegionThatIsPinnedToFallOnly) {

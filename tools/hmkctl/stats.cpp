@@ -18,7 +18,9 @@ Run make_stats(CLI::App& /*verb*/) {
                               {{"from_tier", "FROM"},
                                {"to_tier", "TO"},
                                {"moved_bytes", "MOVED", Unit::bytes},
-                               {"ranges", "RANGES"}},
+                               {"ranges", "RANGES"},
+                               {"moved_bytes_by_reason", ""},
+                               {"refused_bytes", ""}},
                               Layout::rows,
                               {},
                               "nothing moved"};
@@ -35,6 +37,15 @@ Run make_stats(CLI::App& /*verb*/) {
                               Layout::fields,
                               {kBuckets},
                               "not counted; the log of hmkd says why"};
+    static const Table kStayed{"stayed",
+                               {{"tier", "STAYED IN"},
+                                {"no_gain_bytes", "NO GAIN", Unit::bytes},
+                                {"no_room_bytes", "NO ROOM", Unit::bytes},
+                                {"thrash_bytes", "THRASH", Unit::bytes},
+                                {"backed_off_bytes", "BACKED OFF", Unit::bytes}},
+                               Layout::rows,
+                               {},
+                               "nothing hot stayed"};
     static const std::vector<Table> kTables{{"targets",
                                              {{"pid", "pid"},
                                               {"comm", "comm"},
@@ -51,6 +62,7 @@ Run make_stats(CLI::App& /*verb*/) {
                                               {"planned_demote_bytes", "planned down", Unit::bytes},
                                               {"promoted_bytes", "promoted", Unit::bytes},
                                               {"demoted_bytes", "demoted", Unit::bytes},
+                                              {"returned_bytes", "moved back soon", Unit::bytes},
                                               {"plans_replaced", "plans replaced"},
                                               {"backed_off_ranges", "ranges backed off"},
                                               {"pages_clean", "pages pre-copied, clean"},
@@ -62,7 +74,7 @@ Run make_stats(CLI::App& /*verb*/) {
                                               {"commit_ns", "commit time", Unit::ns},
                                               {"commit_max_ns", "longest commit", Unit::ns}},
                                              Layout::fields,
-                                             {kRefused, kPairs, kWaits}}};
+                                             {kRefused, kPairs, kStayed, kWaits}}};
     return show(context, "stats", {}, kTables);
   };
 }
