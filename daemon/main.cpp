@@ -85,7 +85,6 @@ int serve(const Flags& flags, hmk::Config config) {
         "sees less; moves block the process\"",
         info.error().line());
   const auto waits = hmk::Waits::open();
-  if (!waits) spdlog::info("reason=\"{}\"", waits.error().line());
   boost::asio::io_context loop(1);
   hmk::App app(loop, std::move(config),
                {.attach =
@@ -101,6 +100,7 @@ int serve(const Flags& flags, hmk::Config config) {
                 .read_config = [&] { return load_config(flags); },
                 .waits = waits ? waits->get() : nullptr});
   if (const auto started = app.start(); !started) return fail(started.error().line());
+  if (!waits) spdlog::info("reason=\"{}\"", waits.error().line());
   loop.run();
   return kOk;
 }
