@@ -49,10 +49,10 @@ def intervals(pid):
 
 
 def held(pid):
-    """Resident kB and descriptors of hmkd."""
+    """Resident kB and descriptors of hmkd, without that of a control connection which is just being closed."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     rss = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
-    return rss, len(os.listdir(f"/proc/{pid}/fd"))
+    return rss, min(len(os.listdir(f"/proc/{pid}/fd")) for _ in range(50))
 
 
 lib.load_module()
@@ -79,7 +79,7 @@ seen += intervals(keeper.process.pid)
 last = held(daemon.pid)
 print(f"{rounds} targets, {seen} intervals; resident {first[0]} kB, then {last[0]} kB; descriptors {first[1]}, then {last[1]}")
 lib.check(last[0] <= first[0] + ROOM_KB, "hmkd's resident size does not grow")
-lib.check(last[1] == first[1], "nor its descriptors")
+lib.check(last[1] <= first[1], "nor its descriptors")
 lib.wait_for(lambda: not books.leaked(), 20, f"nor what the kernel holds: {books.leaked()}")
 daemon.terminate()
 lib.check(daemon.wait(60) == 0, "hmkd ends")
