@@ -12,11 +12,12 @@ The runner sets HMK_BUILD (user space), HMK_TEST_BIN (the test's own compiled *.
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Callable, Dict, List, Optional, TypeVar
+from typing import Callable, Dict, List, Optional, Tuple, TypeVar
 
 T = TypeVar("T")
 RESULTS = Path(os.environ.get("HMK_LAB", "/run/hmk-lab"))
@@ -65,6 +66,43 @@ def wait_for(condition: Callable[[], T], limit: float, what: str = "the conditio
         if time.monotonic() > end:
             check(False, f"{what} within {limit:g} s")
         time.sleep(0.05)
+
+
+class Touch:
+    """hmk-touch, asked line by line; on a node's memory first where one is named, `bind` for no other."""
+
+    def __init__(self, node: Optional[int] = None, bind: bool = False) -> None:
+        where = [] if node is None else ["numactl", f"--{'membind' if bind else 'preferred'}={node}"]
+        self.process = subprocess.Popen([*where, build("tests/programs/hmk-touch")], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, bufsize=1)
+        check(self.process.stdout.readline().startswith("ready"), "hmk-touch is ready")
+        self.pid = self.process.pid
+
+    def tell(self, command: str) -> List[str]:
+        """The words of its answer behind "ok"."""
+        self.process.stdin.write(command + "\n")
+        answer = self.process.stdout.readline().split()
+        check(answer[:1] == ["ok"], f"{command}: {' '.join(answer)}")
+        return answer[1:]
+
+    def map(self, pages: int, kind: str = "") -> Tuple[int, int]:
+        """Number and address of a new area whose pages are all written."""
+        area, start = (int(word) for word in self.tell(f"map {pages} {kind}".strip())[:2])
+        self.tell(f"write {area} 0 {pages} 1")
+        return area, start
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def get(control: str, path: str) -> str:
+    """What hmkd's control socket answers to `GET path`."""
+    with socket.socket(socket.AF_UNIX) as link:
+        link.settimeout(30)
+        link.connect(control)
+        link.sendall(f"GET {path} HTTP/1.1\r\nHost: hmkd\r\n\r\n".encode("ascii"))
+        return b"".join(iter(lambda: link.recv(65536), b"")).decode("utf-8")
 
 
 def load_module(path: Optional[str] = None, **parameters: object) -> None:

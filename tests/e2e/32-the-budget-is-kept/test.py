@@ -18,14 +18,9 @@ SETTLED = 2  # the first learns what a scan costs, the second judges the first r
 
 def loop(pages):
     """A process that reads all its pages again and again."""
-    program = subprocess.Popen([lib.build("tests/programs/hmk-touch")], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, text=True, bufsize=1)
-    lib.check(program.stdout.readline().startswith("ready"), "a load is ready")
-    program.stdin.write(f"map {pages}\n")
-    area = program.stdout.readline().split()[1]
-    for command in (f"write {area} 0 {pages} 1", f"loop read {area} 0 {pages} 1"):
-        program.stdin.write(command + "\n")
-        lib.check(program.stdout.readline().startswith("ok"), command)
+    program = lib.Touch()
+    area, _ = program.map(pages)
+    program.tell(f"loop read {area} 0 {pages} 1")
     return program
 
 
@@ -80,6 +75,5 @@ LOOPS = [loop(32768) for _ in range(3)]
 each_budget_is_kept(LOOPS[0])
 sessions_share_it(LOOPS)
 for each in LOOPS:
-    each.kill()
-    each.wait()
+    each.end()
 lib.unload_module()

@@ -11,7 +11,6 @@ import pty
 import re
 import select
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -52,38 +51,6 @@ def managed() -> set:
     return {target["pid"] for target in quietly("status")}
 
 
-class Touch:
-    """hmk-touch with one area, in the memory of `node` at first."""
-
-    def __init__(self, node: int, size: int) -> None:
-        self.process = subprocess.Popen(["numactl", f"--preferred={node}", lib.build("tests/programs/hmk-touch")],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-        self.process.stdout.readline()
-        self.pid = self.process.pid
-        self.area, self.start = (int(word) for word in self.tell(f"map {size >> 12}").split()[1:3])
-        self.tell(f"write {self.area} 0 {size >> 12} 1")
-
-    def tell(self, command: str) -> str:
-        self.process.stdin.write(command + "\n")
-        answer = self.process.stdout.readline()
-        lib.check(answer.startswith("ok"), f"{command}: {answer.strip()}")
-        return answer
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-
-def page(path: str) -> str:
-    """What `GET path` gives."""
-    with socket.socket(socket.AF_UNIX) as link:
-        link.settimeout(30)
-        link.connect(CONTROL)
-        link.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-        with link.makefile("rb") as stream:
-            return stream.read().decode()
-
-
 def top_on_a_terminal() -> None:
     """It shows the process on a full screen and leaves on 'q'."""
     pid, terminal = pty.fork()
@@ -118,7 +85,9 @@ daemon = subprocess.Popen([lib.build("daemon/hmkd"), "--config", CONFIG, "--sock
 lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
 lib.check(managed() == set(), "nobody is managed yet")
 
-touch, other = Touch(2, SIZE), Touch(3, 4 * MIB)
+touch, other = lib.Touch(2), lib.Touch(3)
+area, start = touch.map(SIZE >> 12)
+other.map(4 * MIB >> 12)
 family = subprocess.Popen([SHELL, "-c", "sleep 1000 & wait"])
 lib.wait_for(lambda: len(managed()) == 4, 30, "who appears is managed, a child included")
 rules = {target["comm"]: target["rule"] for target in ask("status")["targets"]}
@@ -128,8 +97,8 @@ family.kill()
 other.end()
 lib.wait_for(lambda: {touch.pid} < managed() and len(managed()) == 2, 30, "who ends is forgotten, a child stays")
 
-touch.tell(f"loop write {touch.area} {HOT_FROM >> 12} {HOT_TO >> 12} 1")
-hot = touch.start + HOT_FROM
+touch.tell(f"loop write {area} {HOT_FROM >> 12} {HOT_TO >> 12} 1")
+hot = start + HOT_FROM
 hmkctl("set", "mode", "manage")
 recording = subprocess.Popen([HMKCTL, "--socket", CONTROL, "record", "/run/r.hmkrec", "--pid", str(touch.pid), "--for", "10min"],
                              stdout=subprocess.DEVNULL)
@@ -150,7 +119,7 @@ for words in (["status"], ["tiers"], ["regions", "--pid", touch.pid, "--limit", 
 top_on_a_terminal()
 target = [t for t in ask("stats")["targets"] if t["pid"] == touch.pid][0]
 lib.check(target["promoted_bytes"] >= HOT_TO - HOT_FROM, f"stats: {target['promoted_bytes']} bytes were promoted")
-metrics = page("/metrics")
+metrics = lib.get(CONTROL, "/metrics")
 lib.check(metrics.startswith("HTTP/1.1 200") and metrics.endswith("# EOF\n"), "metrics are whole")
 lib.check(any("promoted" in line and line.endswith(f" {target['promoted_bytes']}") for line in metrics.splitlines()),
           "and count what stats count")
@@ -165,9 +134,9 @@ hmkctl("heatmap", "--record", "/run/r.hmkrec", "--svg", "/run/r.svg")
 lib.check("<svg" in Path("/run/r.svg").read_text(encoding="utf-8"), "a picture of it is drawn")
 rows = ask("heatmap", "--pid", touch.pid, "--intervals", 2, "--rows", 64)["rows"]
 means = {row["start"]: sum(v or 0 for v in row["hotness_percent"]) for row in rows}
-inside = [v for start, v in means.items() if hot <= start < hot + HOT_TO - HOT_FROM]
-outside = [v for start, v in means.items() if touch.start <= start < touch.start + SIZE and not
-           hot - 2 * MIB <= start < hot + HOT_TO - HOT_FROM]
+inside = [v for at, v in means.items() if hot <= at < hot + HOT_TO - HOT_FROM]
+outside = [v for at, v in means.items() if start <= at < start + SIZE and not
+           hot - 2 * MIB <= at < hot + HOT_TO - HOT_FROM]
 lib.check(min(inside) > max(outside), f"the hot rows are the hot part: {min(inside)} above {max(outside)}")
 found = [c for c in ask("doctor")["checks"] if c["state"] == "warn"]
 lib.check(not found, f"doctor finds nothing to do: {found}")
@@ -184,7 +153,8 @@ lib.check(changed == {"mode": "dry-run"}, f"reload takes over what differs: {cha
 hmkctl("pause")
 lib.check({t["mode"] for t in quietly("status")} == {"paused"}, "pause stops all")
 before = {t["pid"]: t["last_interval"]["seq"] for t in quietly("status")}
-third = Touch(1, MIB)
+third = lib.Touch(1)
+third.map(MIB >> 12)
 lib.wait_for(lambda: third.pid in managed(), 30, "who appears meanwhile is managed")
 after = {t["pid"]: t["last_interval"] for t in quietly("status")}
 lib.check(after[third.pid] is None or after[third.pid]["seq"] is None, "and waits, too")
@@ -192,7 +162,8 @@ lib.check(all(after[pid]["seq"] - seq <= 1 for pid, seq in before.items()), "no 
 hmkctl("resume")
 lib.wait_for(lambda: all((t["last_interval"] or {"seq": None})["seq"] for t in quietly("status")), 30, "resume goes on")
 hmkctl("detach", touch.pid)
-fourth = Touch(1, MIB)
+fourth = lib.Touch(1)
+fourth.map(MIB >> 12)
 lib.wait_for(lambda: fourth.pid in managed(), 30, "the rules are looked at again")
 lib.check(touch.pid not in managed(), "who was detached by hand is left alone")
 hmkctl("attach", touch.pid)

@@ -37,23 +37,13 @@ def ask(verb: str, *words: object) -> dict:
     return json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", verb, *words).stdout)["targets"][0]
 
 
-def tell(process: subprocess.Popen, command: str) -> list:
-    process.stdin.write(command + "\n")
-    answer = process.stdout.readline().split()
-    lib.check(answer[0] == "ok", f"{command}: {answer}")
-    return answer
-
-
 lib.check(not os.path.exists("/dev/hmk"), "there is no module")
 has_damon = KDAMONDS.exists()
-touch = subprocess.Popen(["numactl", f"--preferred={SLOW}", lib.build("tests/programs/hmk-touch")],
-                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-touch.stdout.readline()
-_, area, start, _ = (int(word) if word.isdigit() else word for word in tell(touch, f"map {SIZE >> 12}"))
-tell(touch, f"write {area} 0 {SIZE >> 12} 1")
+touch = lib.Touch(SLOW)
+area, start = touch.map(SIZE >> 12)
 hot = start + HOT_FROM
 lib.check(set(nodes_of(touch.pid, hot, HOT_TO - HOT_FROM)) == {SLOW}, "the hot part begins in slow memory")
-tell(touch, f"loop {'read' if has_damon else 'write'} {area} {HOT_FROM >> 12} {HOT_TO >> 12} 1")
+touch.tell(f"loop {'read' if has_damon else 'write'} {area} {HOT_FROM >> 12} {HOT_TO >> 12} 1")
 
 CONFIG.write_text("mode: manage\ninterval: 1s\nreserve: 8MiB\npromote_limit: 4MiB\n", encoding="ascii")
 daemon = subprocess.Popen([lib.build("daemon/hmkd"), "--pid", str(touch.pid), "--config", CONFIG, "--socket", CONTROL],
@@ -89,5 +79,5 @@ log = LOG.read_text(encoding="utf-8")
 print(log)
 lib.check(len(re.findall(r" (?:warning|error) ", log)) == 1, "it has warned once")
 lib.check(all("on" not in state.read_text(encoding="ascii") for state in KDAMONDS.glob("*/state")), "no kdamond is left")
-lib.check(touch.poll() is None, "the process has noticed nothing")
-touch.kill()
+lib.check(touch.process.poll() is None, "the process has noticed nothing")
+touch.end()

@@ -6,7 +6,6 @@ kernel or by itself, and the write faults its own moves cause; without the right
 and says so."""
 import json
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -21,13 +20,9 @@ PAGES = 16384
 
 def writer():
     """A process on node 0 that writes all its pages again and again."""
-    program = subprocess.Popen(["numactl", "--membind=0", lib.build("tests/programs/hmk-touch")], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, text=True, bufsize=1)
-    lib.check(program.stdout.readline().startswith("ready"), "a load is ready")
-    program.stdin.write(f"map {PAGES}\n")
-    area = program.stdout.readline().split()[1]
-    program.stdin.write(f"loop write {area} 0 {PAGES} 1\n")
-    lib.check(program.stdout.readline().startswith("ok"), "and writes")
+    program = lib.Touch(0, bind=True)
+    area, _ = program.map(PAGES)
+    program.tell(f"loop write {area} 0 {PAGES} 1")
     return program
 
 
@@ -48,13 +43,6 @@ def ctl(*words):
 
 def waits():
     return json.loads(ctl("--json", "stats"))["targets"][0]["waits"]
-
-
-def metrics():
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(CONTROL)
-        connection.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
-        return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
 
 
 def moved_by_the_kernel(pid):
@@ -85,13 +73,12 @@ lib.check(longest / 2 <= max(seen["longest_ns"] / 1000, 1) < longest, "and lies 
 ctl("set", "mode", "manage")
 lib.wait_for(moved_by_hmkd, 60, "a write meets a page that hmkd copies ahead")
 print(ctl("stats"))
-lib.check(f'hmk_write_faults_total{{pid="{load.pid}"' in metrics(), "metrics tell it, too")
+lib.check(f'hmk_write_faults_total{{pid="{load.pid}"' in lib.get(CONTROL, "/metrics"), "metrics tell it, too")
 daemon.terminate()
 lib.check(daemon.wait(60) == 0, "hmkd ends")
 daemon = start_hmkd(load.pid, "setpriv", "--bounding-set=-sys_admin,-bpf,-perfmon")
 lib.check(waits() is None and "CAP_BPF" in LOG.read_text(encoding="utf-8"), "without the right nothing is counted, and said so")
 daemon.terminate()
 daemon.wait(60)
-load.kill()
-load.wait()
+load.end()
 lib.unload_module()

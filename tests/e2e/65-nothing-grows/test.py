@@ -21,26 +21,12 @@ WARM = 3         # rounds after which nothing may grow any more
 ROOM_KB = 1024   # what an allocator keeps
 
 
-class Target:
+def start_target(huge):
     """8 MiB on the slowest node, half of it read over and over, in huge pages every other time."""
-
-    def __init__(self, huge):
-        self.process = subprocess.Popen(["numactl", "--preferred=3", lib.build("tests/programs/hmk-touch")],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.process.stdout.readline()
-        self.say(f"map 2048 {'thp' if huge else '4KiB'}")
-        self.say("write 0 0 2048 1")
-        self.say("loop read 0 0 1024 1")
-
-    def say(self, words):
-        self.process.stdin.write(words + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        lib.check(answer.startswith("ok"), f"{words}: {answer.strip()}")
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
+    target = lib.Touch(3)
+    area, _ = target.map(2048, "thp" if huge else "4KiB")
+    target.tell(f"loop read {area} 0 1024 1")
+    return target
 
 
 def intervals(pid):
@@ -56,26 +42,26 @@ def held(pid):
 
 
 lib.load_module()
-keeper = Target(False)  # so that hmkd does not end with its last target
+keeper = start_target(False)  # so that hmkd does not end with its last target
 Path(CONFIG).write_text("mode: manage\ninterval: 50ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\ntiers: [1, 0, 2, 3]\n",
                         encoding="ascii")
 with open("/run/hmkd.log", "wb") as log:
-    daemon = subprocess.Popen([lib.build("daemon/hmkd"), "--pid", str(keeper.process.pid), "--config", CONFIG,
+    daemon = subprocess.Popen([lib.build("daemon/hmkd"), "--pid", str(keeper.pid), "--config", CONFIG,
                                "--socket", CONTROL], stdout=log, stderr=log)
 lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
 end = time.monotonic() + int(os.environ["HMK_SECONDS"])
 rounds, seen, first, books = 0, 0, (0, 0), None
 while time.monotonic() < end or rounds <= WARM:
-    target = Target(rounds % 2 == 1)
-    lib.run(*HMKCTL, "attach", target.process.pid)
-    lib.wait_for(lambda: intervals(target.process.pid) >= ROUND_INTERVALS, 60, f"round {rounds}: intervals")
-    seen += intervals(target.process.pid)
+    target = start_target(rounds % 2 == 1)
+    lib.run(*HMKCTL, "attach", target.pid)
+    lib.wait_for(lambda: intervals(target.pid) >= ROUND_INTERVALS, 60, f"round {rounds}: intervals")
+    seen += intervals(target.pid)
     target.end()
-    lib.wait_for(lambda: not intervals(target.process.pid), 20, f"round {rounds}: hmkd lets a dead target go")
+    lib.wait_for(lambda: not intervals(target.pid), 20, f"round {rounds}: hmkd lets a dead target go")
     rounds += 1
     if rounds == WARM:
         first, books = held(daemon.pid), lib.Books()
-seen += intervals(keeper.process.pid)
+seen += intervals(keeper.pid)
 last = held(daemon.pid)
 print(f"{rounds} targets, {seen} intervals; resident {first[0]} kB, then {last[0]} kB; descriptors {first[1]}, then {last[1]}")
 lib.check(last[0] <= first[0] + ROOM_KB, "hmkd's resident size does not grow")
