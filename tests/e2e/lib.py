@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Callable, Dict, List, Optional, Tuple, TypeVar
+from typing import Callable, Dict, List, Optional, Tuple, TypeVar, Union
 
 T = TypeVar("T")
 RESULTS = Path(os.environ.get("HMK_LAB", "/run/hmk-lab"))
@@ -69,9 +69,9 @@ def wait_for(condition: Callable[[], T], limit: float, what: str = "the conditio
 
 
 class Touch:
-    """hmk-touch, asked line by line; on a node's memory first where one is named, `bind` for no other."""
+    """hmk-touch, asked line by line; on the memory of a node (or "1,2") first where one is named, `bind` for no other."""
 
-    def __init__(self, node: Optional[int] = None, bind: bool = False) -> None:
+    def __init__(self, node: Union[int, str, None] = None, bind: bool = False) -> None:
         where = [] if node is None else ["numactl", f"--{'membind' if bind else 'preferred'}={node}"]
         self.process = subprocess.Popen([*where, build("tests/programs/hmk-touch")], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, bufsize=1)
