@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 MIB = 1 << 20
-# Ours in these guests: as many instructions as an interval of half a second has on a server's core at 1 ns each.
-INTERVAL = "2s"
+# Ours in these guests: as many instructions as an interval of an eighth of a second has on a server's core at 1 ns each.
+INTERVAL = "1s"
 
 #: Every system's settings, by variant. A system with several is shown with the one that served the workload best.
 NUMA_BALANCING = {

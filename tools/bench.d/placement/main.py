@@ -27,7 +27,7 @@ from workloads import WORKLOADS  # noqa: E402
 
 MACHINE = ROOT / "configs/lab/bench-four-tier.yaml"
 QUICK_WORKLOADS = ("gups-stable", "gups-jump", "needle")
-QUICK_WINDOW = 16.0
+QUICK_WINDOW = 10.0
 ABLATED = tuple(f"hm-keeper/{name}" for name in cells.ABLATIONS)
 #: The full table: workloads, systems, page size, repeats, whether peers run with their defaults too.
 FULL = (
