@@ -62,16 +62,16 @@ static int end(void)
 	return 0;
 }
 
-SEC("kprobe/migration_entry_wait")
+SEC("fentry/migration_entry_wait")
 int base_begin(void *ctx) { return begin(); }
 
-SEC("kretprobe/migration_entry_wait")
+SEC("fexit/migration_entry_wait")
 int base_end(void *ctx) { return end(); }
 
-SEC("kprobe/pmd_migration_entry_wait")
+SEC("fentry/pmd_migration_entry_wait")
 int huge_begin(void *ctx) { return begin(); }
 
-SEC("kretprobe/pmd_migration_entry_wait")
+SEC("fexit/pmd_migration_entry_wait")
 int huge_end(void *ctx) { return end(); }
 
 SEC("raw_tp/page_fault_user")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "bpf/waits.hpp"
 
-#include <cerrno>
 #include <cstring>
 
+#include "bpf/load.hpp"
 #include "waits.skel.h"
 
 namespace hmk {
@@ -11,10 +11,7 @@ namespace {
 
 class KernelWaits final : public Waits {
  public:
-  explicit KernelWaits(waits* program) : program_(program) {}
-  ~KernelWaits() override { waits::destroy(program_); }
-  KernelWaits(const KernelWaits&) = delete;
-  KernelWaits& operator=(const KernelWaits&) = delete;
+  explicit KernelWaits(Program<waits> program) : program_(std::move(program)) {}
 
   Result<void> watch(std::int32_t pid) override {
     const hmk_waits none{};
@@ -37,22 +34,15 @@ class KernelWaits final : public Waits {
   }
 
  private:
-  waits* program_;
+  Program<waits> program_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Waits>> Waits::open() {
-  libbpf_set_print([](libbpf_print_level, const char*, va_list) { return 0; });  // we say it
-  waits* const program = waits::open_and_load();
-  const int load_error = errno;
-  if (program != nullptr && waits::attach(program) == 0)
-    return std::unique_ptr<Waits>(std::make_unique<KernelWaits>(program));
-  const int error = program == nullptr ? load_error : errno;
-  waits::destroy(program);
-  return Error{std::string("waits for pages are not counted: ") + std::strerror(error),
-               error == EPERM || error == EACCES ? "that takes CAP_BPF and CAP_PERFMON" : "",
-               error};
+  Result<Program<waits>> program = load<waits>("waits for pages are not counted");
+  if (!program) return program.error();
+  return std::unique_ptr<Waits>(std::make_unique<KernelWaits>(*std::move(program)));
 }
 
 }  // namespace hmk

@@ -14,8 +14,11 @@ sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
 HMKCTL = lib.build("tools/hmkctl/hmkctl")
-CONTROL, CONFIG, LOG = "/run/hmk.sock", "/run/hmkd.yaml", Path("/run/hmkd.log")
+CONTROL, CONFIG, LOG = "/run/hmk/control.sock", "/run/hmkd.yaml", Path("/run/hmkd.log")
 PAGES = 16384
+RIGHTS = "+sys_nice,+sys_ptrace,+bpf,+perfmon"  # as hmkd.service gives them, to nobody in particular
+AS_A_SERVICE = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", f"--inh-caps={RIGHTS}",
+                f"--ambient-caps={RIGHTS}", f"--bounding-set=-all,{RIGHTS}")
 
 
 def writer():
@@ -60,8 +63,11 @@ def moved_by_hmkd():
 
 
 lib.load_module()
+os.chmod("/dev/hmk", 0o666)
+os.mkdir("/run/hmk")
+os.chmod("/run/hmk", 0o777)
 load = writer()
-daemon = start_hmkd(load.pid)
+daemon = start_hmkd(load.pid, *AS_A_SERVICE)
 lib.check(waits()["count"] == 0 and waits()["buckets"] == [], "nobody has waited yet")
 lib.wait_for(lambda: moved_by_the_kernel(load.pid), 60, "a thread waits for a page that the kernel moves")
 seen = waits()
