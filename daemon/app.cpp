@@ -38,9 +38,17 @@ App::App(boost::asio::io_context& loop, Config config, Options options)
       service_(loop),
       signals_(loop, SIGINT, SIGTERM, SIGHUP),
       server_(loop, [this](const Request& request) { return run_verb(*this, request); }),
-      finder_(loop, config_.attach_poll, [this] { find_processes(); }) {}
+      finder_(loop, config_.attach_poll, [this] { find_processes(); }),
+      told_(loop),
+      settled_(loop) {
+  if (options_.newcomers == nullptr) return;
+  finder_.stop();
+  told_.assign(options_.newcomers->poll_fd());
+}
 
-App::~App() = default;
+App::~App() {
+  if (told_.is_open()) told_.release();
+}
 
 Result<void> App::start() {
   for (const AttachRule& rule : config_.attach) {
@@ -52,6 +60,7 @@ Result<void> App::start() {
     spdlog::warn("not attached pid={} reason=\"{}\"", pid, done.error().line());
   }
   find_processes();
+  wait_for_newcomers();
   if (const Result<void> open = server_.listen(config_.socket, config_.socket_group); !open)
     return open;
   server_.serve_pages([this](const std::string& path) { return run_page(*this, path); });
@@ -196,30 +205,50 @@ RuleByPid App::managed_rules() const {
   return rules;
 }
 
-void App::find_processes() {
-  using Kind = AttachRule::Kind;
-  const RuleByPid managed = managed_rules();
-  bool looks = false, with_cgroup = false;
-  for (const AttachRule& rule : config_.attach) {
-    looks |= rule.kind != Kind::pid || rule.children;
-    with_cgroup |= rule.kind == Kind::cgroup || rule.kind == Kind::unit;
-  }
-  if (!looks) return;
-  const std::vector<Candidate> processes = list_processes(options_.root, with_cgroup);
+bool App::has_looking_rule() const {
+  return std::ranges::any_of(config_.attach, [](const AttachRule& rule) {
+    return rule.kind != AttachRule::Kind::pid || rule.children;
+  });
+}
+
+void App::wait_for_newcomers() {
+  if (options_.newcomers == nullptr || is_waiting_ || !has_looking_rule()) return;
+  is_waiting_ = true;
+  told_.async_wait(boost::asio::posix::descriptor_base::wait_read,
+                   [this](const boost::system::error_code& ec) {
+                     if (ec) return;
+                     settled_.expires_after(options_.settle);
+                     settled_.async_wait([this](const boost::system::error_code& cancelled) {
+                       if (cancelled) return;
+                       is_waiting_ = false;
+                       find_processes(options_.newcomers->take());
+                       wait_for_newcomers();
+                     });
+                   });
+}
+
+void App::find_processes(const Told& told) {
+  if (!has_looking_rule()) return;
+  const bool with_cgroup = std::ranges::any_of(config_.attach, [](const AttachRule& rule) {
+    return rule.kind == AttachRule::Kind::cgroup || rule.kind == AttachRule::Kind::unit;
+  });
+  const std::vector<Candidate> processes = told
+                                               ? read_candidates(options_.root, *told, with_cgroup)
+                                               : list_processes(options_.root, with_cgroup);
   std::map<std::int32_t, std::uint64_t> start_times;
   for (const Candidate& process : processes) start_times.emplace(process.pid, process.start_time);
   std::erase_if(left_alone_, [&](const auto& left) {
     const auto now = start_times.find(left.first);
-    return now == start_times.end() || now->second != left.second;
+    if (now != start_times.end()) return now->second != left.second;
+    return !told || told->contains(left.first);
   });
-  for (const auto& [pid, rule] : find_wanted(processes, config_.attach, managed)) {
+  for (const auto& [pid, rule] : find_wanted(processes, config_.attach, managed_rules())) {
     if (managed_.contains(pid) || left_alone_.contains(pid) || pid == ::getpid()) continue;
     const Result<void> done = attach_by(rule, pid);
-    if (done) continue;
+    if (done || done.error().err == ESRCH) continue;  // it has just ended
     left_alone_.emplace(pid, start_times.at(pid));
-    if (done.error().err != ESRCH)  // it has just ended
-      spdlog::warn("not attached pid={} rule={} reason=\"{}\"", pid, to_string(rule),
-                   done.error().line());
+    spdlog::warn("not attached pid={} rule={} reason=\"{}\"", pid, to_string(rule),
+                 done.error().line());
   }
 }
 
@@ -252,6 +281,7 @@ void App::rules_changed(const std::vector<AttachRule>& old) {
       spdlog::warn("not attached pid={} reason=\"{}\"", pid, done.error().line());
   }
   find_processes();
+  wait_for_newcomers();
 }
 
 Result<void> App::tell_module(const Config& now) {

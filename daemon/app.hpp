@@ -11,6 +11,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -18,6 +20,7 @@
 #include <string>
 
 #include "attach/find.hpp"
+#include "bpf/newcomers.hpp"
 #include "bpf/waits.hpp"
 #include "config/config.hpp"
 #include "config/read.hpp"
@@ -38,6 +41,10 @@ class App {
     bool ends_with_last_target = false;                  ///< --pid: one process, then done
     std::function<ConfigOrProblems()> read_config = {};  ///< anew, for a reload
     Waits* waits = nullptr;                              ///< null: not counted
+    Newcomers* newcomers = nullptr;  ///< null: looked for every attach_poll
+    /// After who was told of, before who is looked at: most forks exec at once, and
+    /// many may begin together.
+    std::chrono::milliseconds settle{100};
   };
 
   App(boost::asio::io_context& loop, Config config, Options options);
@@ -51,8 +58,8 @@ class App {
   void stop();
 
   /// Attach who has appeared since the last time and is named by a rule of the
-  /// config, or descends from who is; every attach_poll.
-  void find_processes();
+  /// config, or descends from who is. `told`: look at these only.
+  void find_processes(const Told& told = std::nullopt);
 
   // What the control verbs do. Each leaves everything as it was when it fails.
   Result<void> attach(std::int32_t pid);
@@ -92,6 +99,8 @@ class App {
   void rules_changed(const std::vector<AttachRule>& old);
   Result<void> tell_module(const Config& now);
   Result<void> take_over(Config now);
+  bool has_looking_rule() const;
+  void wait_for_newcomers();
   void wait_for_signal();
   void report_status();
 
@@ -106,6 +115,9 @@ class App {
   std::map<std::int32_t, std::unique_ptr<Managed>> managed_;
   std::map<std::int32_t, std::uint64_t> left_alone_;  ///< PID, start time: not by a rule again
   Ticker finder_;
+  boost::asio::posix::stream_descriptor told_;  ///< of the newcomers, who own it
+  boost::asio::steady_timer settled_;
+  bool is_waiting_ = false;  ///< for newcomers
 };
 
 }  // namespace hmk

@@ -85,6 +85,7 @@ int serve(const Flags& flags, hmk::Config config) {
         "sees less; moves block the process\"",
         info.error().line());
   const auto waits = hmk::Waits::open();
+  const auto newcomers = hmk::Newcomers::open();
   boost::asio::io_context loop(1);
   hmk::App app(loop, std::move(config),
                {.attach =
@@ -98,9 +99,13 @@ int serve(const Flags& flags, hmk::Config config) {
                 .module_info = info ? *info : hmk_info{},
                 .ends_with_last_target = flags.pid != 0,
                 .read_config = [&] { return load_config(flags); },
-                .waits = waits ? waits->get() : nullptr});
+                .waits = waits ? waits->get() : nullptr,
+                .newcomers = newcomers ? newcomers->get() : nullptr});
   if (const auto started = app.start(); !started) return fail(started.error().line());
   if (!waits) spdlog::info("reason=\"{}\"", waits.error().line());
+  if (!newcomers)
+    spdlog::info("reason=\"{}\" hint=\"looks for them every attach_poll\"",
+                 newcomers.error().line());
   loop.run();
   return kOk;
 }

@@ -31,8 +31,17 @@ std::optional<Candidate> read_candidate(const fs::path& root, std::int32_t pid, 
                    std::move(cgroup)};
 }
 
-std::vector<Candidate> list_processes(const fs::path& root, bool with_cgroup) {
+std::vector<Candidate> read_candidates(const fs::path& root, const std::set<std::int32_t>& pids,
+                                       bool with_cgroup) {
   std::vector<Candidate> found;
+  for (const std::int32_t pid : pids)
+    if (std::optional<Candidate> one = read_candidate(root, pid, with_cgroup))
+      found.push_back(*std::move(one));
+  return found;
+}
+
+std::vector<Candidate> list_processes(const fs::path& root, bool with_cgroup) {
+  std::set<std::int32_t> pids;
   std::error_code failed;
   fs::directory_iterator entry(root / "proc", failed);
   for (; !failed && entry != fs::directory_iterator{}; entry.increment(failed)) {
@@ -40,10 +49,9 @@ std::vector<Candidate> list_processes(const fs::path& root, bool with_cgroup) {
     std::int32_t pid = 0;
     const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (wrong != std::errc{} || end != name.data() + name.size()) continue;
-    if (std::optional<Candidate> one = read_candidate(root, pid, with_cgroup))
-      found.push_back(*std::move(one));
+    pids.insert(pid);
   }
-  return found;
+  return read_candidates(root, pids, with_cgroup);
 }
 
 RuleByPid find_wanted(const std::vector<Candidate>& processes, const std::vector<AttachRule>& rules,

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "attach/rules.hpp"
@@ -18,6 +19,10 @@ namespace hmk {
 /// What a rule looks at; nothing when `pid` is no application or has ended.
 std::optional<Candidate> read_candidate(const std::filesystem::path& root, std::int32_t pid,
                                         bool with_cgroup);
+
+/// Of those that are applications and there.
+std::vector<Candidate> read_candidates(const std::filesystem::path& root,
+                                       const std::set<std::int32_t>& pids, bool with_cgroup);
 
 /// All applications: no kernel thread, nobody who has ended. One small file of each is
 /// read, two with `with_cgroup`.

@@ -73,7 +73,9 @@ class AppTest : public ::testing::Test {
             .module_info = info_,
             .ends_with_last_target = ends_with_last_target_,
             .read_config = [this] { return file_; },
-            .waits = waits_});
+            .waits = waits_,
+            .newcomers = newcomers_,
+            .settle = {}});
     const Result<void> started = app_->start();
     EXPECT_TRUE(started) << started.error().line();
     return *app_;
@@ -100,6 +102,7 @@ class AppTest : public ::testing::Test {
   Config config_;
   ConfigOrProblems file_;  ///< what a reload reads
   Waits* waits_ = nullptr;
+  Newcomers* newcomers_ = nullptr;
   int attach_error_ = 0;
   bool ends_with_last_target_ = true;
   std::vector<std::int32_t> attached_;
@@ -603,6 +606,73 @@ TEST_F(AppRulesTest, WhoWasDetachedByHandIsLeftAloneUntilItsPidIsAnothers) {
   test::put_process(tree_, kPid, "redis-server", 0, 4194304, 'S', 1, 99);
   app_->find_processes();
   EXPECT_EQ(managed(), json({kPid}));
+}
+
+/// Tells what the test says.
+class FakeNewcomers final : public Newcomers {
+ public:
+  void tell(const Told& told) {
+    told_ = told;
+    const std::uint64_t one = 1;
+    (void)!::write(wake_.get(), &one, sizeof(one));
+  }
+  int poll_fd() const override { return wake_.get(); }
+  Told take() override {
+    std::uint64_t count = 0;
+    (void)!::read(wake_.get(), &count, sizeof(count));
+    return std::exchange(told_, std::set<std::int32_t>{});
+  }
+
+ private:
+  Fd wake_{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+  Told told_;
+};
+
+class AppToldTest : public AppRulesTest {
+ protected:
+  void SetUp() override {
+    AppRulesTest::SetUp();
+    newcomers_ = &told_;
+  }
+  void tell(const Told& told) {
+    told_.tell(told);
+    run();
+  }
+  FakeNewcomers told_;
+};
+
+TEST_F(AppToldTest, LooksAtWhoItIsToldOfAndAtAllWhenSomeWereLost) {
+  start();
+  for (const int pid : {12, 13, 14}) test::put_process(tree_, pid, "redis-server");
+  tell({{13, 99}});
+  EXPECT_EQ(managed(), json({13, kPid}));
+  tell({{14}});
+  EXPECT_EQ(managed(), json({13, 14, kPid})) << "again and again";
+  tell(std::nullopt);
+  EXPECT_EQ(managed(), json({12, 13, 14, kPid}));
+}
+
+TEST_F(AppToldTest, WhoWasDetachedByHandIsLeftAloneUntilItsPidIsAnothers) {
+  start();
+  data("detach", {{"pid", kPid}});
+  tell({{kPid}});
+  EXPECT_EQ(managed(), json::array());
+  tell({{99}});
+  test::put_process(tree_, kPid, "redis-server", 0, 4194304, 'S', 1, 99);
+  tell({{kPid}});
+  EXPECT_EQ(managed(), json({kPid}));
+}
+
+TEST_F(AppToldTest, WaitsForNobodyWithoutARuleThatNamesOthers) {
+  config_.attach = {rule_of_pid(kPid)};
+  test::put_process(tree_, 13, "redis-server");
+  start();
+  tell({{13}});
+  EXPECT_TRUE(told_.take()->contains(13)) << "not taken";
+  data("set", {{"key", "attach"}, {"value", "comm=redis-server"}});
+  test::put_process(tree_, 14, "redis-server");
+  tell({{14}});
+  EXPECT_EQ(managed(), json({13, 14, kPid}));
 }
 
 TEST_F(AppRulesTest, WhoCannotBeAttachedIsTriedOnce) {

@@ -26,7 +26,7 @@ NEEDED = ("systemd-journald.service", "systemd-journald.socket", "systemd-journa
 OURS = {
     "hmk-lab.target": "[Unit]\nRequires=systemd-journald.service\nAfter=systemd-journald.service\n",
     "redis.service": f"[Service]\nExecStart=redis-server --port 0 --unixsocket {REDIS} --save '' --dir /run\n",
-    "hmkd.service.d/quick.conf": "[Service]\nWatchdogSec=4s\nRestartSec=100ms\n",
+    "hmkd.service.d/quick.conf": "[Service]\nWatchdogSec=8s\nRestartSec=100ms\n",
 }
 # A container as systemd understands it: its own PIDs, mounts and control groups.
 BOX = """

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # suite: 6.12
 # timeout: 200
-"""Every verb of hmkctl against the real module: processes found by rules come and go, a hot part in slow
-memory is moved, and status, top, why, heatmap, record, stats, metrics and doctor tell the same story;
-reload, set, pause and detach do what they say."""
+"""Every verb of hmkctl against the real module: processes that rules name come and go, as the kernel tells it
+(the next look for them is an hour away), a hot part in slow memory is moved, and status, top, why, heatmap,
+record, stats, metrics and doctor tell the same story; reload, set, pause and detach do what they say."""
 import json
 import os
 import pty
@@ -19,14 +19,14 @@ sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
 HMKCTL, CONTROL, CONFIG, LOG = lib.build("tools/hmkctl/hmkctl"), "/run/hmk.sock", Path("/run/hmkd.yaml"), Path("/run/hmkd.log")
-SHELL = "/run/hmk-follow"
+SHELL, GROUP = "/run/hmk-follow", Path("/sys/fs/cgroup/hmk-moved")
 MIB = 1 << 20
 SIZE, HOT_FROM, HOT_TO = 32 * MIB, 8 * MIB, 16 * MIB
 
 
 def configure(text: str) -> None:
-    CONFIG.write_text(f"attach: [comm=hmk-touch, comm=hmk-follow+children]\nattach_poll: 200ms\ninterval: 400ms\n"
-                      f"overhead: 20%\nreserve: 8MiB\n{text}", encoding="ascii")
+    CONFIG.write_text(f"attach: [comm=hmk-touch, comm=hmk-follow+children, comm=hmk-renamed, cgroup=/hmk-moved]\n"
+                      f"attach_poll: 1h\ninterval: 400ms\noverhead: 20%\nreserve: 8MiB\n{text}", encoding="ascii")
 
 
 def hmkctl(*argv: object, status: int = 0) -> str:
@@ -49,6 +49,20 @@ def quietly(verb: str) -> list:
 
 def managed() -> set:
     return {target["pid"] for target in quietly("status")}
+
+
+def others_become_managed() -> None:
+    """By another name, and by another control group."""
+    renamed = subprocess.Popen(["sh", "-c", "read x; printf hmk-renamed >/proc/$$/comm; read x"], stdin=subprocess.PIPE)
+    moved = subprocess.Popen(["sleep", "1000"])
+    renamed.stdin.write(b"\n")
+    renamed.stdin.flush()
+    GROUP.mkdir()
+    (GROUP / "cgroup.procs").write_text(str(moved.pid), encoding="ascii")
+    lib.wait_for(lambda: {renamed.pid, moved.pid} < managed(), 30, "who takes such a name or group is managed")
+    for one in (renamed, moved):
+        one.kill()
+        one.wait()
 
 
 def top_on_a_terminal() -> None:
@@ -96,6 +110,8 @@ lib.check(rules == {"hmk-touch": "comm=hmk-touch", "hmk-follow": "comm=hmk-follo
 family.kill()
 other.end()
 lib.wait_for(lambda: {touch.pid} < managed() and len(managed()) == 2, 30, "who ends is forgotten, a child stays")
+
+others_become_managed()
 
 touch.tell(f"loop write {area} {HOT_FROM >> 12} {HOT_TO >> 12} 1")
 hot = start + HOT_FROM

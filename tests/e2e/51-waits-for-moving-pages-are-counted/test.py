@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 """hmkd counts how long the threads of a managed process wait for pages that are being moved, by the
-kernel or by itself, and the write faults its own moves cause; without the right to use BPF it runs on
-and says so."""
+kernel or by itself, and the write faults its own moves cause; without the right to use BPF it runs on,
+says so and looks for new processes by itself."""
 import json
 import os
 import subprocess
@@ -29,13 +29,13 @@ def writer():
     return program
 
 
-def start_hmkd(pid, *before):
-    Path(CONFIG).write_text("mode: track-only\ninterval: 200ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\n",
-                            encoding="ascii")
+def start_hmkd(*before):
+    Path(CONFIG).write_text("mode: track-only\ninterval: 200ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\n"
+                            "attach: [comm=hmk-touch]\nattach_poll: 100ms\n", encoding="ascii")
     Path(CONTROL).unlink(missing_ok=True)
     with open(LOG, "wb") as log:
-        process = subprocess.Popen([*before, lib.build("daemon/hmkd"), "--pid", str(pid), "--config", CONFIG,
-                                    "--socket", CONTROL], stdout=log, stderr=log)
+        process = subprocess.Popen([*before, lib.build("daemon/hmkd"), "--config", CONFIG, "--socket", CONTROL],
+                                   stdout=log, stderr=log)
     lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
     return process
 
@@ -67,7 +67,7 @@ os.chmod("/dev/hmk", 0o666)
 os.mkdir("/run/hmk")
 os.chmod("/run/hmk", 0o777)
 load = writer()
-daemon = start_hmkd(load.pid, *AS_A_SERVICE)
+daemon = start_hmkd(*AS_A_SERVICE)
 lib.check(waits()["count"] == 0 and waits()["buckets"] == [], "nobody has waited yet")
 lib.wait_for(lambda: moved_by_the_kernel(load.pid), 60, "a thread waits for a page that the kernel moves")
 seen = waits()
@@ -82,8 +82,12 @@ print(ctl("stats"))
 lib.check(f'hmk_write_faults_total{{pid="{load.pid}"' in lib.get(CONTROL, "/metrics"), "metrics tell it, too")
 daemon.terminate()
 lib.check(daemon.wait(60) == 0, "hmkd ends")
-daemon = start_hmkd(load.pid, "setpriv", "--bounding-set=-sys_admin,-bpf,-perfmon")
+daemon = start_hmkd("setpriv", "--bounding-set=-sys_admin,-bpf,-perfmon")
 lib.check(waits() is None and "CAP_BPF" in LOG.read_text(encoding="utf-8"), "without the right nothing is counted, and said so")
+lib.check("every attach_poll" in LOG.read_text(encoding="utf-8"), "and new processes are looked for")
+other = lib.Touch()
+lib.wait_for(lambda: f"attached pid={other.pid} " in LOG.read_text(encoding="utf-8"), 30, "and found")
+other.end()
 daemon.terminate()
 daemon.wait(60)
 load.end()
