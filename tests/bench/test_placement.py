@@ -177,7 +177,7 @@ class Stored(unittest.TestCase):
             told = page.read_text(encoding="utf-8")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("0 of 15 cells", done.stderr)
-        self.assertIn("needle_oracle_6.12_4K_16s_1", told)
+        self.assertIn("needle_oracle_6.12_4K_10s_1", told)
 
 
 class BadInput(unittest.TestCase):
