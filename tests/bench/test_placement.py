@@ -16,7 +16,9 @@ import cells  # noqa: E402
 import figures  # noqa: E402
 import hindsight  # noqa: E402
 import main  # noqa: E402
+import report  # noqa: E402
 import table  # noqa: E402
+from lab import load_machine  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
 
 MIB = 1 << 20
@@ -107,7 +109,8 @@ def run(workload: str, system: str, variant: str, tier1: float, pace: float, rep
             "figures": {"tier_share": shares, "tier_share_over_time": {"seconds": [1], "shares": [shares]},
                         "modelled_latency_ns": 100, table.PACE: pace, f"settled_{table.PACE}": pace,
                         "kernel_instructions_percent": 3.0, "own_cpu_instructions_percent": 1.0, "converge_seconds": 1.0,
-                        "reconverge_seconds": None, "jumps_seconds": [], "bytes_migrated": 0, "counters": {},
+                        "reconverge_seconds": None, "jumps_seconds": [], "bytes_migrated": 0,
+                        "counters": {"profiling_seconds": pace / 100},
                         "gap_p99_us": 1, "gap_max_us": 2, "ops": 1, "wrong_values": 0, "resident_bytes": [1, 1]}}
 
 
@@ -128,6 +131,17 @@ class Table(unittest.TestCase):
                            run("v", "hm-keeper", "", .5, 1)])
         self.assertAlmostEqual(rows[0]["spread"], .1)
         self.assertEqual((rows[0]["spread_from"], rows[1]["spread_from"]), ("own repeats", "largest of repeated cells"))
+
+
+class Page(unittest.TestCase):
+    def test_ablations_stand_beside_the_papers_figures(self):
+        rows = table.rows([run("w", "first-touch", "", .3, 1000), run("w", "hm-keeper", "", .8, 500),
+                           run("w", "hm-keeper/fixed-regions", "", .6, 600), run("v", "hm-keeper/no-ema", "", .6, 600)])
+        with tempfile.TemporaryDirectory() as folder:
+            report.write(rows, [], Path(folder) / "page.md", load_machine(main.MACHINE))
+            page = (Path(folder) / "page.md").read_text(encoding="utf-8")
+        self.assertIn("| fixed-regions | w | 1.20 | 0.75 | 1.20 | +22 % time |", page)
+        self.assertNotIn("| no-ema | v", page)
 
 
 class Plan(unittest.TestCase):

@@ -28,6 +28,8 @@ ABLATIONS: Dict[str, Dict[str, Any]] = {  # HK-68
     "sync-only": {"move": "sync"},
     "no-ema": {"alpha": "1"},
 }
+#: What the paper gives for them: Fig 8.11 (HK-81).
+PAPER = {"fixed-regions": "+22 % time", "random-samples": "-21 % performance", "no-budget": "3 times the profiling time"}
 SYSTEMS = ("first-touch", "numa-balancing", "damon", "hm-keeper", "oracle")
 WITHOUT_TIERS = ("all nodes that are there at boot form one memory tier on this kernel, so the kernel neither promotes "
                  "nor demotes between them")

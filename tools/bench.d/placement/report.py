@@ -53,7 +53,7 @@ def write(rows: Sequence[Row], missing: Sequence[str], file: Path, machine: Mach
         if picture.beliefs(group, folder / f"{name}-hot.svg"):
             parts += ["", f"![What is hot, and what each system holds for hot]({folder.name}/{name}-hot.svg)"]
         parts += [*_hindsight(group), ""]
-    parts += _settings(rows)
+    parts += [*_ablations(rows), *_settings(rows)]
     if missing:
         parts += ["", "## Not run", "", "Cells of the table without a result: " + ", ".join(missing) + "."]
     file.write_text("\n".join(parts) + "\n", encoding="utf-8")
@@ -114,6 +114,24 @@ def _hindsight(group: Sequence[Row]) -> List[str]:
         return []
     shares = ", ".join(f"{100 * share[0]:.1f} % with pieces of {name}" for name, share in found.items())
     return ["", f"Best static placement with hindsight over the whole window: {shares}."]
+
+
+def _ablations(rows: Sequence[Row]) -> List[str]:
+    """HM-Keeper without a part of it over the whole of it, beside what the paper says of that part."""
+    whole = {row["workload"]: row for row in rows if row["system"] == "hm-keeper" and row["page_size"] == "4K"}
+    without = [row for row in rows if row["system"].startswith("hm-keeper/") and row["workload"] in whole]
+    if not without:
+        return []
+    parts = ["## Ablations", "", "What a part of HM-Keeper is worth: the same figure without it over that of the whole.", "",
+             "| without | workload | modelled time | tier 1 | profiling time | paper, Fig 8.11 |", "|---" * 6 + "|"]
+    for row in without:
+        name, full = row["system"].partition("/")[2], whole[row["workload"]]
+        ratios = [row["modelled_ns_per_kilo_instruction"] / full["modelled_ns_per_kilo_instruction"],
+                  row["tier_share"][0] / full["tier_share"][0],
+                  row["counters"]["profiling_seconds"] / full["counters"]["profiling_seconds"]]
+        parts.append(f"| {name} | {row['workload']} | " + " | ".join(f"{ratio:.2f}" for ratio in ratios)
+                     + f" | {cells.PAPER.get(name, '–')} |")
+    return [*parts, ""]
 
 
 def _settings(rows: Sequence[Row]) -> List[str]:

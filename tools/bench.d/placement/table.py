@@ -64,6 +64,7 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
         "workload": cell["workload"], "system": name, "kernel": cell["kernel"], "page_size": cell["page_size"],
         "tier_share": own["tier_share"],
         "modelled_latency_ns": _median(runs, "modelled_latency_ns"),
+        PACE: _median(runs, PACE),
         "modelled_time_vs_first_touch": _over(runs, base, PACE),
         "settled_modelled_time_vs_first_touch": _over(runs, base, f"settled_{PACE}"),
         "oracle_ratio": own["tier_share"][0] / bound if bound else None,
