@@ -161,7 +161,6 @@ void hmk_adapt(struct hmk_profile *p)
 
 	p->merges = 0;
 	p->splits = 0;
-	p->tau1_q16 = max(p->tau1_q16, tau.base_q16);
 	if (!(params->switches & HMK_SWITCH_FIXED_REGIONS)) {
 		const struct hmk_merge_rule rule = {
 			params->max_region, p->tau1_q16, ++p->generation,

@@ -40,7 +40,7 @@ struct limit {
 	  sizeof_field(struct hmk_params, member), min, max }
 
 static const struct limit hmk_limits[] = {
-	LIMIT(HMK_PARAM_INTERVAL, interval_ns, 50 * MSEC, 600000 * MSEC),
+	LIMIT(HMK_PARAM_INTERVAL, interval_ns, HMK_INTERVAL_MIN_NS, HMK_INTERVAL_MAX_NS),
 	LIMIT(HMK_PARAM_BUDGET, budget_bp, 1, 5000),
 	LIMIT(HMK_PARAM_NUM_SCANS, num_scans, 1, HMK_CORE_MAX_SCANS),
 	LIMIT(HMK_PARAM_ALPHA, alpha_q16, 1, HMK_CORE_Q16_ONE),

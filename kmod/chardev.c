@@ -54,8 +54,8 @@ static long get_info(void __user *arg)
 	info.size = size;
 	info.abi_version = HMK_ABI_VERSION;
 	info.max_ranges = HMK_MAX_RANGES;
-	info.interval_min_ns = 50ull * NSEC_PER_MSEC;
-	info.interval_max_ns = 600ull * NSEC_PER_SEC;
+	info.interval_min_ns = HMK_INTERVAL_MIN_NS;
+	info.interval_max_ns = HMK_INTERVAL_MAX_NS;
 	info.budget_max_bp = 5000;
 	info.num_scans_max = HMK_CORE_MAX_SCANS;
 	info.record_size = sizeof(struct hmk_record);

@@ -70,21 +70,30 @@ u64 hmk_charge_since(struct hmk_profile *p, u64 begin)
 	return used > begin ? used - begin : 0;
 }
 
+static u64 share(const struct hmk_params *params, u64 all)
+{
+	return hmk_budget_share(hmk_budget_ns(params->interval_ns, params->budget_bp),
+				params->weight, all);
+}
+
 /**
  * hmk_charge_begin() - an interval begins: what it may use.
  * @p: its parameters are those of the interval.
  *
  * What the last one used beyond its budget is paid back, with at most half of this.
- * Judging and publishing the last one is part of this interval.
+ * Judging and publishing the last one is part of this interval, which is longer than
+ * asked for where looking after the regions alone would take the budget.
  */
 void hmk_charge_begin(struct hmk_profile *p)
 {
-	const struct hmk_params *params = &p->params;
+	struct hmk_params *params = &p->params;
 	u64 all = atomic64_add_return((s64)params->weight - p->weight, &hmk_weights);
 
 	p->weight = params->weight;
-	p->budget_ns = hmk_budget_share(hmk_budget_ns(params->interval_ns, params->budget_bp),
-					p->weight, all);
+	if (!(params->switches & HMK_SWITCH_NO_BUDGET))
+		params->interval_ns = hmk_budget_interval(params->interval_ns, share(params, all),
+							  p->fixed_ns, HMK_INTERVAL_MAX_NS);
+	p->budget_ns = share(params, all);
 	p->stop_ns = p->charged_ns + p->budget_ns - p->budget_ns / RESERVE_PARTS -
 		     min(p->owed_ns, p->budget_ns / 2);
 	if (params->switches & HMK_SWITCH_NO_BUDGET)

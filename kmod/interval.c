@@ -181,6 +181,7 @@ static bool one_interval(struct hmk_session *s)
 	mutex_lock(&s->lock);
 	p->params = s->params;
 	mutex_unlock(&s->lock);
+	p->tau1_q16 = max(p->tau1_q16, p->params.tau1_q16);
 	p->start_ns = ktime_get_ns();
 	p->passes_ns = 0;
 	p->visits = 0;

@@ -14,6 +14,8 @@
 #include <hmk/core/quota.h>
 #include <hmk/core/types.h>
 
+#define HMK_INTERVAL_MIN_NS	(50 * (u64)NSEC_PER_MSEC)
+#define HMK_INTERVAL_MAX_NS	(600 * (u64)NSEC_PER_SEC)
 #define HMK_TOUCHED_MAX	256u
 
 struct hmk_touched {

@@ -61,6 +61,28 @@ __u64 hmk_budget_share(__u64 budget_ns, __u32 weight, __u64 all)
 }
 
 /**
+ * hmk_budget_interval() - how long an interval must be to keep its budget (HK-25, A-7).
+ * @interval_ns: as asked for.
+ * @budget_ns:   of such an interval.
+ * @fixed_ns:    work that each interval has, however many samples it takes, as tracked.
+ * @max_ns:      the longest interval there is; at least @interval_ns.
+ *
+ * As asked for, while that work leaves a quarter of the budget for samples; else as
+ * many times as long as it takes for that.
+ *
+ * Return: from @interval_ns to @max_ns.
+ */
+__u64 hmk_budget_interval(__u64 interval_ns, __u64 budget_ns, __u64 fixed_ns, __u64 max_ns)
+{
+	__u64 room = budget_ns / 4 * 3, times;
+
+	if (fixed_ns <= room)
+		return interval_ns;
+	times = room ? (fixed_ns - 1) / room + 1 : max_ns;
+	return times < max_ns / interval_ns ? interval_ns * times : max_ns;
+}
+
+/**
  * hmk_budget_plan() - Eq. 8.1 as an interval plans it.
  * @budget_ns:    CPU time it may use.
  * @aim_percent:  of it that is planned with.

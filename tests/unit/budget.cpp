@@ -59,6 +59,22 @@ TEST(BudgetShare, IsByWeightAndNeverMoreThanAllTogether) {
   EXPECT_EQ(hmk_budget_share(600 * kSecond, 10000, 20000), 300 * kSecond);
 }
 
+TEST(BudgetInterval, IsAsAskedForWhileAQuarterIsLeftForSamples) {
+  EXPECT_EQ(hmk_budget_interval(1000, 400, 0, 600000), 1000u);
+  EXPECT_EQ(hmk_budget_interval(1000, 400, 300, 600000), 1000u);
+  EXPECT_EQ(hmk_budget_interval(1000, 400, 301, 600000), 2000u);
+  EXPECT_EQ(hmk_budget_interval(1000, 400, 600, 600000), 2000u);
+  EXPECT_EQ(hmk_budget_interval(1000, 400, 601, 600000), 3000u);
+}
+
+TEST(BudgetInterval, IsNeverLongerThanTheLongest) {
+  EXPECT_EQ(hmk_budget_interval(1000, 400, 300 * 599, 600000), 599000u);
+  EXPECT_EQ(hmk_budget_interval(1000, 400, 300 * 600, 600000), 600000u);
+  EXPECT_EQ(hmk_budget_interval(1000, 400, kMax64, 600000), 600000u);
+  EXPECT_EQ(hmk_budget_interval(1000, 0, 1, 600000), 600000u);
+  EXPECT_EQ(hmk_budget_interval(600000, 1, kMax64, 600000), 600000u);
+}
+
 TEST(BudgetTime, IsExactUpToTheLargestInterval) {
   EXPECT_EQ(hmk_budget_ns(10 * kSecond, 500), kSecond / 2);
   EXPECT_EQ(hmk_budget_ns(600 * kSecond, 5000), 300 * kSecond);

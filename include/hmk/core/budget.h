@@ -28,6 +28,7 @@ __u64 hmk_budget_ns(__u64 interval_ns, __u32 budget_bp);
 __u32 hmk_budget_num_ps(__u64 interval_ns, __u32 budget_bp, __u32 scan_cost_ns,
 			__u32 num_scans, __u64 fixed_ns);
 __u64 hmk_budget_share(__u64 budget_ns, __u32 weight, __u64 all);
+__u64 hmk_budget_interval(__u64 interval_ns, __u64 budget_ns, __u64 fixed_ns, __u64 max_ns);
 __u32 hmk_budget_plan(__u64 budget_ns, __u32 aim_percent, __u32 scan_cost_ns,
 		      __u32 num_scans, __u64 fixed_ns);
 __u32 hmk_budget_track(__u32 old_ns, __u32 now_ns);
