@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <sys/types.h>
 
+#ifndef TARGETS
 #define TARGETS		3
-#define SLOTS		(2 * TARGETS)	/* a target's forked child has a slot of its own */
 #define OWNERS		3
+#endif
+#define SLOTS		(2 * TARGETS)	/* a target's forked child has a slot of its own */
 #define MAPPINGS	24
 #define MAX_PAGES	1024u
 

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+// The lifecycle fuzz with ten clients, of three sessions each, on one program and its child.
+#define TARGETS	1
+#define OWNERS	10
+#include "../31-lifecycle-fuzz/fuzz.c"
