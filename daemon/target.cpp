@@ -188,7 +188,7 @@ void Target::move(const policy::Plan& plan, const Surroundings& around) {
 }
 
 void Target::check(const Result<void>& moved) {
-  if (moved) return;
+  if (moved || moved.error().err == ESRCH) return;  // it has ended; the event is on its way
   spdlog::warn("moves dropped pid={} reason=\"{}\"", pid_, moved.error().line());
 }
 

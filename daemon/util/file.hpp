@@ -15,9 +15,11 @@ namespace hmk {
 inline std::optional<std::string> read_text(const std::filesystem::path& path) {
   std::ifstream in(path);
   if (!in) return std::nullopt;
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) return std::nullopt;
-  return text;
+  try {
+    return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  } catch (const std::ios_base::failure&) {  // by read(2): the process has ended since
+    return std::nullopt;
+  }
 }
 
 }  // namespace hmk

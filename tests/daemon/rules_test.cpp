@@ -71,6 +71,13 @@ TEST_F(FindWanted, ChildrenOfThoseWhoseRuleSaysSo) {
   EXPECT_EQ(found("comm=none", {{10, *parse_rule("10")}}), Pids{});
 }
 
+/// Its files are there and reading them fails, as reading a directory does.
+TEST_F(FindWanted, NobodyWhoEndsBetweenOpenAndRead) {
+  tree_.put("proc/77/stat/x", "");
+  test::put_process(tree_, 78, "redis-server");
+  EXPECT_EQ(found("comm=redis-server"), Pids{78});
+}
+
 TEST_F(FindWanted, NobodyWithoutProc) {
   EXPECT_TRUE(list_processes(tree_.root(), true).empty());
 }
