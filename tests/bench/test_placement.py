@@ -152,6 +152,11 @@ class Plan(unittest.TestCase):
         self.assertEqual([cell.variant for cell in self.plan(["damon"])], ["default", "tuned"])
         self.assertEqual([cell.variant for cell in self.plan(["damon"], quick=True)], ["tuned"])
 
+    def test_an_interval_has_as_many_instructions_for_each_workload(self):
+        found = cells.plan(WORKLOADS, ["gups-stable", "bfs", "tpcc-postgresql"], ["hm-keeper"], "4K", 1, True, "6.12", None)
+        self.assertEqual([cell.knobs["interval"] for cell in found], ["1s", "2s", "1s"])
+        self.assertEqual([cell.knobs.get("shared") for cell in found], [None, None, "yes"])
+
     def test_what_a_kernel_cannot_is_left_out_with_a_reason(self):
         self.assertEqual(self.plan(["damon", "numa-balancing"], "6.1"), [])
         self.assertIn("DAMON", cells.not_applicable("damon", "6.1"))

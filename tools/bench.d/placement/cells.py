@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 MIB = 1 << 20
-# Ours in these guests: as many instructions as an interval of an eighth of a second has on a server's core at 1 ns each.
-INTERVAL = "1s"
+# Ours in these guests, by the ns of an instruction: as many instructions as an eighth of a second has on a server's core
+# at 1 ns each.
+INTERVAL = {8: "1s", 16: "2s"}
 
 #: Every system's settings, by variant. A system with several is shown with the one that served the workload best.
 NUMA_BALANCING = {
@@ -20,7 +21,7 @@ DAMON = {
     "tuned": {"sample_us": 20_000, "aggr_us": 400_000, "min_nr_regions": 400, "max_nr_regions": 2000, **_DAMON_COMMON},
 }
 # CPU time on the instructions' clock holds the turns of other busy CPUs: 10 % of it are the shipped 5 % in instructions.
-HM_KEEPER = {"mode": "manage", "interval": INTERVAL, "overhead": "10%", "promote_limit": "200MiB"}
+HM_KEEPER = {"mode": "manage", "interval": INTERVAL[8], "overhead": "10%", "promote_limit": "200MiB"}
 ABLATIONS: Dict[str, Dict[str, Any]] = {  # HK-68
     "fixed-regions": {"ablation": "[fixed-regions]"},
     "random-samples": {"ablation": "[random-samples]"},
@@ -79,6 +80,11 @@ def not_applicable(system: str, kernel: str) -> Optional[str]:
     return WITHOUT_TIERS if system == "numa-balancing" else None
 
 
+def _ours(kind: Any) -> Dict[str, Any]:
+    """What of HM-Keeper's settings depends on the workload."""
+    return {"interval": INTERVAL[kind.ns_per_instruction]} | ({"shared": "yes"} if kind.shared else {})
+
+
 def plan(kinds: Dict[str, Any], names: Sequence[str], systems: Sequence[str], pages: str, repeats: int, with_defaults: bool,
          kernel: str, window: Optional[float]) -> List[Cell]:
     """All cells of these workloads, those of one comparison together; of `oracle` only where a workload knows its truth.
@@ -90,7 +96,7 @@ def plan(kinds: Dict[str, Any], names: Sequence[str], systems: Sequence[str], pa
             if not_applicable(system, kernel) or (system == "oracle" and not kinds[name].has_truth):
                 continue
             tried = variants(system)
-            extra = {"shared": "yes"} if kinds[name].shared and system.startswith("hm-keeper") else {}
+            extra = _ours(kinds[name]) if system.startswith("hm-keeper") else {}
             for variant in tried if with_defaults else list(tried)[-1:]:
                 for repeat in range(1, repeats + 1):
                     yield Cell(name, system, variant, kernel, pages, repeat, window or kinds[name].window_seconds,
