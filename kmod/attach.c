@@ -99,6 +99,8 @@ static int merge_params(struct hmk_params *into, const struct hmk_params *given)
 			return -EINVAL;
 		memcpy((void *)&p + l->offset, (const void *)given + l->offset, l->size);
 	}
+	if (p.switches & HMK_SWITCH_SPLIT_HUGE && !hmk_has(HMK_FEAT_SPLIT_HUGE))
+		return -EOPNOTSUPP;
 	derive(&p);
 	p.mask = HMK_PARAM_ALL;
 	*into = p;

@@ -68,6 +68,8 @@ static u32 pass(struct mm_struct *mm, struct hmk_session *s, enum hmk_pass kind,
 	u32 seen = hmk_scan_pass(mm, p, kind, later);
 
 	p->passes_ns += hmk_charge_since(p, begin);
+	if (kind == HMK_PASS_COUNT)
+		hmk_huge_count(mm, p);
 	/* Costs the same for one sample as for all: part of the fixed work. */
 	if (p->params.flush == HMK_FLUSH_ROUND)
 		hmk_flush_mm(mm);
@@ -85,7 +87,9 @@ static int begin(struct hmk_session *s, struct mm_struct *mm)
 	if (err)
 		return err;
 	hmk_touched_take(s);
+	hmk_huge_judge(s, mm);
 	hmk_census(s, mm);
+	hmk_huge_examine(mm, p);	/* before samples are chosen: they see its leaves */
 	err = hmk_plan_samples(p);
 	if (err)
 		return err;
@@ -223,6 +227,7 @@ int hmk_interval_thread(void *session)
 
 	p->rng = s->params.seed ? s->params.seed : get_random_u64();
 	p->scan_cost_ns = s->params.scan_cost_ns ? s->params.scan_cost_ns : FIRST_SCAN_COST_NS;
+	p->huge.nr = 0;	/* what an earlier thread began is too old to judge */
 	hmk_charge_start(p);
 	while (one_interval(s))
 		;

@@ -31,6 +31,26 @@ struct hmk_census {
 	u8 leaf_shift;
 };
 
+#define HMK_HUGE_PARTS	8u	/* a huge page is judged by its eighths */
+#define HMK_HUGE_MOST	16u	/* examined in one interval */
+
+/* A huge page whose 512 entries are watched one by one. */
+struct hmk_huge_page {
+	u64 addr;
+	u32 count[HMK_HUGE_PARTS];	/* of each part: entries found accessed, over all rounds */
+};
+
+/* Looking into huge pages. */
+struct hmk_huge {
+	struct hmk_huge_page page[HMK_HUGE_MOST];	/* in address order */
+	u32 nr;
+	int pace;		/* 2^pace in an interval, or one in 2^-pace intervals */
+	u64 at;			/* address where the round goes on; 0: a new one begins */
+	u64 next_round;		/* interval before which none begins */
+	bool examined;		/* some in this round */
+	u64 spent_ns, cost_ns;	/* CPU time for those of @page; for one, the dearest lately */
+};
+
 struct hmk_region_array {
 	struct hmk_region *at;
 	u32 nr, cap;
@@ -68,6 +88,7 @@ struct hmk_profile {
 	u64 summed_ns, summed_at, looked_ns;	/* hmk_charge_used() */
 	unsigned long switches;			/* when it looked last */
 	struct hmk_touched touched[HMK_TOUCHED_MAX];	/* since the last interval */
+	struct hmk_huge huge;
 };
 
 struct hmk_table;
@@ -128,6 +149,12 @@ long hmk_set(struct hmk_session *s, void __user *arg);
 /* touched.c */
 void hmk_session_touched(struct hmk_session *s, u64 start, u64 end);
 void hmk_touched_take(struct hmk_session *s);
+void hmk_regions_cut(struct hmk_profile *p, const u64 *cuts, u32 nr);
+
+/* huge.c: all by the interval thread */
+void hmk_huge_judge(struct hmk_session *s, struct mm_struct *mm);
+void hmk_huge_examine(struct mm_struct *mm, struct hmk_profile *p);
+void hmk_huge_count(struct mm_struct *mm, struct hmk_profile *p);
 
 /* interval.c */
 int hmk_interval_thread(void *session);

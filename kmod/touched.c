@@ -68,13 +68,20 @@ static u32 tidy(struct hmk_touched *t, u32 nr)
 	return last + 1;
 }
 
-/* Without memory for the longer array the regions stay whole: only less sharp. */
-static void divide(struct hmk_profile *p, u32 nr)
+/**
+ * hmk_regions_cut() - cut regions at given addresses.
+ * @p:    regions refreshed, quotas not yet planned.
+ * @cuts: page addresses, strictly rising.
+ * @nr:   number of them.
+ *
+ * Without memory for the longer array the regions stay whole: only less sharp.
+ */
+void hmk_regions_cut(struct hmk_profile *p, const u64 *cuts, u32 nr)
 {
-	if (hmk_regions_reserve(&p->next, p->now.nr + 2 * nr))
+	if (hmk_regions_reserve(&p->next, p->now.nr + nr))
 		return;
-	p->next.nr = hmk_regions_divide(p->now.at, p->now.nr, &p->touched[0].start, 2 * nr,
-					p->next.at, p->next.cap, ++p->generation);
+	p->next.nr = hmk_regions_divide(p->now.at, p->now.nr, cuts, nr, p->next.at, p->next.cap,
+					++p->generation);
 	p->changed |= p->next.nr != p->now.nr;
 	swap(p->now, p->next);
 }
@@ -101,7 +108,7 @@ void hmk_touched_take(struct hmk_session *s)
 
 	nr = tidy(p->touched, nr);
 	if (nr)
-		divide(p, nr);
+		hmk_regions_cut(p, &p->touched[0].start, 2 * nr);
 	if (all || nr)
 		p->census.end = 0;	/* what is under way may have been moved */
 	for (i = 0; i < p->now.nr && (all || nr); i++) {

@@ -99,7 +99,9 @@ static void derive_features(void)
 	feature(HMK_FEAT_YOUNG, IS_ENABLED(CONFIG_PAGE_IDLE_FLAG), HMK_WHY_CONFIG);
 	feature(HMK_FEAT_CPUSET, true, 0);
 	feature(HMK_FEAT_TEST_SWITCHES, IS_ENABLED(HMK_TEST_SWITCHES), HMK_WHY_BUILD);
-	feature(HMK_FEAT_SPLIT_HUGE, false, HMK_WHY_NOT_YET);	/* kmod/README.md says why */
+	feature(HMK_FEAT_SPLIT_HUGE,
+		found(HMK_SYM_split_huge_pmd_address) && found(HMK_SYM_SPLIT_PAGE),
+		IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) ? HMK_WHY_SYMBOL : HMK_WHY_CONFIG);
 }
 
 void hmk_symbols_resolve(bool allow)

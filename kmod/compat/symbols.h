@@ -18,6 +18,23 @@ struct hmk_info;
  * bool, int or an enum as its last argument depending on the release; 0 means
  * the same in all of them.
  */
+/* Its folio locked and referenced, by its first page: to base pages, or back to what it was. */
+#ifdef HMK_HAVE_SPLIT_HUGE_PAGE_TO_ORDER
+#define HMK_SYMBOL_SPLIT_PAGE							\
+	HMK_SYMBOL(split_huge_page_to_list_to_order, int, (struct page *page,	\
+		struct list_head *list, unsigned int new_order))
+#define HMK_SYM_SPLIT_PAGE HMK_SYM_split_huge_page_to_list_to_order
+#define hmk_split_folio(folio)							\
+	hmk_call(split_huge_page_to_list_to_order)(&(folio)->page, NULL, 0)
+#else
+#define HMK_SYMBOL_SPLIT_PAGE							\
+	HMK_SYMBOL(split_huge_page_to_list, int, (struct page *page,		\
+		struct list_head *list))
+#define HMK_SYM_SPLIT_PAGE HMK_SYM_split_huge_page_to_list
+#define hmk_split_folio(folio)							\
+	hmk_call(split_huge_page_to_list)(&(folio)->page, NULL)
+#endif
+
 #define HMK_SYMBOLS								\
 	HMK_SYMBOL(flush_tlb_mm_range, void, (struct mm_struct *mm,		\
 		unsigned long start, unsigned long end,				\
@@ -32,7 +49,10 @@ struct hmk_info;
 	HMK_SYMBOL(ptrace_may_access, bool, (struct task_struct *task,		\
 		unsigned int mode))						\
 	HMK_SYMBOL(security_task_movememory, int, (struct task_struct *task))	\
-	HMK_SYMBOL(pidfd_pid, struct pid *, (const struct file *file))
+	HMK_SYMBOL(pidfd_pid, struct pid *, (const struct file *file))		\
+	HMK_SYMBOL(split_huge_pmd_address, void, (struct vm_area_struct *vma,	\
+		unsigned long address, bool freeze, struct folio *folio))	\
+	HMK_SYMBOL_SPLIT_PAGE
 
 #define HMK_SYMBOL(name, ret, args)						\
 	ret hmk_absent_##name args;						\

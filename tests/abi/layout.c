@@ -15,4 +15,4 @@ _Static_assert(HMK_IOC_START == 0x0000b903u, "START");
 _Static_assert(HMK_IOC_STOP == 0x0000b904u, "STOP");
 _Static_assert(HMK_IOC_MOVE == 0xc028b905u, "MOVE");
 _Static_assert(HMK_IOC_RESULT == 0xc020b906u, "RESULT");
-_Static_assert(HMK_IOC_STATS == 0xc510b907u, "STATS");
+_Static_assert(HMK_IOC_STATS == 0xc528b907u, "STATS");

@@ -16,7 +16,8 @@ using namespace hmk::test;
 
 constexpr const char* kUsage =
     "usage: hmk-tablecat --pid PID [--interval 1s] [--intervals N] [--scans N] [--budget-bp N]\n"
-    "                    [--seed N] [--max-region SIZE] [--weight N] [--no-flush] [--brief]\n"
+    "                    [--seed N] [--max-region SIZE] [--weight N] [--no-flush] [--split-huge]\n"
+    "                    [--brief]\n"
     "One JSON line per interval, with its records unless --brief; ends after N intervals or when "
     "the\n"
     "process has gone. Exit code 0, 2 (usage), 3 (no module, no such process, a broken table).";
@@ -48,6 +49,8 @@ Plan read_plan(int argc, char** argv) {
     give(HMK_PARAM_MAX_REGION, plan.params.max_region, n);
   if (const auto n = options.number("--weight", 0)) give(HMK_PARAM_WEIGHT, plan.params.weight, n);
   if (options.flag("--no-flush")) give(HMK_PARAM_FLUSH, plan.params.flush, HMK_FLUSH_NONE);
+  if (options.flag("--split-huge"))
+    give(HMK_PARAM_SWITCHES, plan.params.switches, HMK_SWITCH_SPLIT_HUGE);
   plan.is_brief = options.flag("--brief");
   options.finish();
   if (plan.pid <= 0) options.fail("--pid is needed");
@@ -108,11 +111,14 @@ void print(const hmk_interval& interval, const std::vector<hmk_record>& records,
       "{\"seq\": %llu, \"start_ns\": %llu, \"end_ns\": %llu, \"profile_ns\": %llu, "
       "\"budget_ns\": %llu, \"nr_regions\": %u, \"nr_samples\": %u, \"num_ps\": %u, "
       "\"num_scans\": %u, \"tau1_q16\": %u, \"flags\": %u, \"merges\": %u, \"splits\": %u, "
-      "\"scan_cost_ns\": %u, \"resident_pages\": %llu, \"state_bytes\": %llu",
+      "\"scan_cost_ns\": %u, \"resident_pages\": %llu, \"state_bytes\": %llu, \"huge_examined\": "
+      "%llu, "
+      "\"huge_split\": %llu, \"huge_left\": %llu",
       interval.seq, interval.start_ns, interval.end_ns, interval.profile_ns, interval.budget_ns,
       interval.nr_regions, interval.nr_samples, interval.num_ps, interval.num_scans,
       interval.tau1_q16, interval.flags, interval.merges, interval.splits, interval.scan_cost_ns,
-      interval.resident_pages, stats.state_bytes);
+      interval.resident_pages, stats.state_bytes, stats.huge_examined, stats.huge_split,
+      stats.huge_left);
   if (!is_brief) {
     std::printf(", \"records\": [");
     const char* separator = "";

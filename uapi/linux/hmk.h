@@ -81,7 +81,7 @@ enum {
 	HMK_FEAT_YOUNG,			/* the kernel's own aging keeps what we clear */
 	HMK_FEAT_CPUSET,		/* target nodes are checked against the cpuset */
 	HMK_FEAT_TEST_SWITCHES,		/* built with switches that break it, for tests */
-	HMK_FEAT_SPLIT_HUGE,		/* huge pages whose halves differ are split */
+	HMK_FEAT_SPLIT_HUGE,		/* huge pages whose parts differ can be split */
 	HMK_FEAT_NR
 };
 
@@ -130,11 +130,12 @@ struct hmk_info {
 
 enum { HMK_FLUSH_NONE = 0, HMK_FLUSH_ROUND = 1 };
 
-/* hmk_params.switches: ablations of the evaluation (HK-68). */
+/* hmk_params.switches: three ablations of the evaluation (HK-68), and an option. */
 #define HMK_SWITCH_FIXED_REGIONS	(1u << 0)	/* no merge, no split */
 #define HMK_SWITCH_RANDOM_SAMPLES	(1u << 1)	/* quota spread at random */
 #define HMK_SWITCH_NO_BUDGET		(1u << 2)	/* overhead not controlled */
-#define HMK_SWITCH_ALL			((1u << 3) - 1)
+#define HMK_SWITCH_SPLIT_HUGE		(1u << 3)	/* needs HMK_FEAT_SPLIT_HUGE */
+#define HMK_SWITCH_ALL			((1u << 4) - 1)
 
 struct hmk_params {
 	__u64 mask;		/* HMK_PARAM_* of the members given */
@@ -351,6 +352,10 @@ struct hmk_stats {
 	__u64 resident_pages[HMK_MAX_NODES];	/* per node, from the censuses */
 	__u64 moved_pages[HMK_MAX_NODES];	/* per target node */
 	struct hmk_range_result moved;		/* sums over all moves */
+	/* HMK_SWITCH_SPLIT_HUGE; what is neither split nor left could not be split or has gone. */
+	__u64 huge_examined;	/* huge pages whose mapping was split to see their parts */
+	__u64 huge_split;	/* their parts differed: base pages now */
+	__u64 huge_left;	/* their parts were alike: khugepaged may map them as one */
 };
 
 #define HMK_IOC_GET_INFO	_IOWR(HMK_IOC_MAGIC, 0x00, struct hmk_info)
@@ -382,6 +387,6 @@ HMK_LAYOUT_ASSERT(sizeof(struct hmk_range_result) == 152);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_move) == 40);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_result) == 32);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_event) == 24);
-HMK_LAYOUT_ASSERT(sizeof(struct hmk_stats) == 1296);
+HMK_LAYOUT_ASSERT(sizeof(struct hmk_stats) == 1320);
 
 #endif /* _UAPI_LINUX_HMK_H */
