@@ -23,7 +23,7 @@ hmk_params to_params(const Config& config) {
   params.tau_step_q16 = config.tau_step_q16;
   params.flush = config.flush ? HMK_FLUSH_ROUND : HMK_FLUSH_NONE;
   params.seed = config.seed;
-  params.switches = config.ablation;
+  params.switches = config.ablation | (config.split_huge ? HMK_SWITCH_SPLIT_HUGE : 0);
   return params;
 }
 

@@ -40,6 +40,7 @@ struct Config {
   std::uint32_t init_scan_bp = 1000;
   std::uint64_t max_region = 256ull << 20;  ///< bytes
   std::uint32_t weight = 100;               ///< beside the sessions of other hmkds
+  bool split_huge = false;                  ///< huge pages whose parts differ
 
   // For experiments.
   std::uint32_t tau_step_q16 = 0;  ///< 0: tau1 / 4

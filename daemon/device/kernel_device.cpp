@@ -24,6 +24,8 @@ int call(int fd, unsigned long command, T* argument) {
   return 0;
 }
 
+constexpr const char* kUnsupported = "set split_huge to no, or see split-huge in 'hmkctl doctor'";
+
 Error failed(const char* verb, int err, std::string remedy = "see the kernel log (dmesg)") {
   return {std::string("hmk refused ") + verb + ": " + std::strerror(err), std::move(remedy), err};
 }
@@ -131,7 +133,8 @@ Result<void> KernelDevice::set(const hmk_params& params) {
   hmk_set request{};
   request.size = sizeof(request);
   request.params = params;
-  if (const int err = call(fd_.get(), HMK_IOC_SET, &request)) return failed("SET", err);
+  if (const int err = call(fd_.get(), HMK_IOC_SET, &request))
+    return err == EOPNOTSUPP ? failed("SET", err, kUnsupported) : failed("SET", err);
   return {};
 }
 
@@ -187,6 +190,9 @@ Error explain_attach(int err, std::int32_t pid) {
     case ENOMEM:
       return {who + " cannot be attached: the kernel has no memory for a session",
               "free some memory and try again", err};
+    case EOPNOTSUPP:
+      return {who + " cannot be profiled as configured: this kernel lacks something", kUnsupported,
+              err};
     default:
       return {who + " cannot be attached: " + std::strerror(err), "see the kernel log (dmesg)",
               err};

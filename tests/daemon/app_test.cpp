@@ -314,6 +314,9 @@ TEST_F(AppTest, AnAblationGoesToTheModuleAndTheRestIsUntouched) {
   data("set", {{"key", "ablation"}, {"value", "fixed-regions,no-budget"}});
   EXPECT_EQ(kernel_.params.mask, HMK_PARAM_SWITCHES);
   EXPECT_EQ(kernel_.params.switches, HMK_SWITCH_FIXED_REGIONS | HMK_SWITCH_NO_BUDGET);
+  data("set", {{"key", "ablation"}, {"value", "none"}});
+  data("set", {{"key", "split_huge"}, {"value", "yes"}});
+  EXPECT_EQ(kernel_.params.switches, HMK_SWITCH_SPLIT_HUGE);
   data("set", {{"key", "seed"}, {"value", "7"}});
   EXPECT_EQ(kernel_.params.mask, HMK_PARAM_SEED);
   EXPECT_EQ(kernel_.params.seed, 7u);
