@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import List
+from typing import List, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from guest.waiting import LOGS, Failed, wait_for  # noqa: E402
@@ -16,11 +16,11 @@ REDIS_SOCKET, STATE = "/run/redis.sock", "/run/load.state"
 
 
 class Redis:
-    """Debian's redis-server, unmodified, on CPU 0 alone, keeping nothing on disk."""
+    """Debian's redis-server, unmodified, on CPU 0 alone, keeping nothing on disk; started through `place`."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: Sequence[str] = ()) -> None:
         self._process = subprocess.Popen(
-            ["taskset", "-c", "0", "redis-server", "--port", "0", "--unixsocket", REDIS_SOCKET, "--save", "",
+            ["taskset", "-c", "0", *place, "redis-server", "--port", "0", "--unixsocket", REDIS_SOCKET, "--save", "",
              "--appendonly", "no", "--io-threads", "1", "--dir", "/run"],
             stdin=subprocess.DEVNULL, stdout=open(LOGS / "redis.log", "wb"), stderr=subprocess.STDOUT)
         wait_for(lambda: os.path.exists(REDIS_SOCKET) or self._process.poll() is not None, 30, "redis-server is up")
