@@ -29,7 +29,7 @@
 #define PART_BYTES	(PART_PAGES * PAGE_SIZE)
 #define SLOWEST		(-6)	/* pace: where parts never differ, one in 64 intervals */
 #define FASTEST		4	/* where they do, HMK_HUGE_MOST in each */
-#define ROUND		64u	/* intervals: what khugepaged has joined again is not split at once */
+#define ROUND		64u	/* intervals: what khugepaged joins again is not split at once */
 #define BUDGET_PARTS	8u	/* of the budget at most */
 #define LEAST_COST_NS	50000u	/* of one; what was dearer is forgotten slowly */
 #define TRIES		64u	/* places looked at in one interval */

@@ -139,7 +139,7 @@ enum { HMK_FLUSH_NONE = 0, HMK_FLUSH_ROUND = 1 };
 
 struct hmk_params {
 	__u64 mask;		/* HMK_PARAM_* of the members given */
-	__u64 interval_ns;	/* 50 ms .. 10 min; default 10 s (HK-10); longer where the budget needs it */
+	__u64 interval_ns;	/* 50 ms .. 10 min; default 10 s (HK-10); or as the budget needs */
 	__u32 budget_bp;	/* profiling time / interval, 1 .. 5000; default 500 (HK-25) */
 	__u32 num_scans;	/* 1 .. 16; default 3 (HK-8) */
 	__u32 alpha_q16;	/* 1 .. 65536; default 32768 (HK-33) */
