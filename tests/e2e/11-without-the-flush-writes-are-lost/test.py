@@ -16,7 +16,7 @@ PROGRAM = lib.build("tests/programs/hmk-integrity")
 
 lib.load_module(os.environ["HMK_VARIANT"])
 for path in (["--no-flush"], ["--no-flush", "--force-vma"], ["--write-bit", "--force-vma", "--clear-refs"]):
-    done = lib.run(PROGRAM, "--size", "16MiB", "--for", "10s", *path, check_status=False)
+    done = lib.run(PROGRAM, "--size", "16MiB", "--for", "5s", *path, check_status=False)
     print(done.stdout)
     seen = json.loads(done.stdout.splitlines()[-1])
     lib.check(done.returncode == 1 and seen["corrupt"] > 0, f"{seen['corrupt']} corrupt visits were found")
@@ -24,7 +24,7 @@ lib.unload_module()
 
 lib.load_module()
 for path in ([], ["--force-vma"]):
-    done = lib.run(PROGRAM, "--size", "16MiB", "--for", "10s", "--clear-refs", *path)
+    done = lib.run(PROGRAM, "--size", "16MiB", "--for", "5s", "--clear-refs", *path)
     print(done.stdout)
     lib.check(json.loads(done.stdout.splitlines()[-1])["recopied"] > 1000, "pages were written and copied again")
 for switch in ("--no-flush", "--write-bit"):
