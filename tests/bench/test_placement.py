@@ -126,11 +126,11 @@ class Table(unittest.TestCase):
         rows = table.rows([run("w", "first-touch", "", .3, 1000), run("w", "oracle", "", .6, 700)])
         self.assertEqual((rows[0]["oracle_ratio"], rows[0]["oracle_source"]), (.5, "run"))
 
-    def test_repeats_give_a_spread_and_lend_it(self):
+    def test_only_repeats_give_a_spread_of_a_point_or_more(self):
         rows = table.rows([run("w", "hm-keeper", "", .8, 1, 1), run("w", "hm-keeper", "", .9, 1, 2),
-                           run("v", "hm-keeper", "", .5, 1)])
+                           run("v", "hm-keeper", "", .5, 1), run("v", "damon", "", .5, 1), run("v", "damon", "", .5, 1, 2)])
         self.assertAlmostEqual(rows[0]["spread"], .1)
-        self.assertEqual((rows[0]["spread_from"], rows[1]["spread_from"]), ("own repeats", "largest of repeated cells"))
+        self.assertEqual([row["spread"] for row in rows[1:]], [None, .01])
 
 
 class Page(unittest.TestCase):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From single runs to the table: the better variant of each system, relative figures, spreads."""
+"""From single runs to the table: the better variant of each system, relative figures, spreads of what ran more than once."""
 from collections import defaultdict
 from statistics import median
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -25,7 +25,6 @@ def rows(runs: Sequence[Run]) -> List[Dict[str, Any]]:
             row = _row(name, chosen[name], base, bound)
             row["settings"]["modelled_time_by_variant"] = {variant: _over(tried, base, PACE) for variant, tried in by_variant.items()}
             found.append(row)
-    _fill_spread(found)
     return found
 
 
@@ -77,7 +76,7 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
         "bytes_migrated": _median(runs, "bytes_migrated"),
         "gap_p99_us": _median(runs, "gap_p99_us"), "gap_max_us": _median(runs, "gap_max_us"),
         "spread": figures.spread([run["figures"]["tier_share"][0] for run in runs]),
-        "spread_from": "own repeats" if len(runs) > 1 else None, "repeats": len(runs),
+        "repeats": len(runs),
         "wrong_values": max(run["figures"]["wrong_values"] or 0 for run in runs),
         "hindsight": typical.get("hindsight"),
         "tier_share_over_time": own["tier_share_over_time"], "jumps_seconds": own["jumps_seconds"],
@@ -86,15 +85,3 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
                      "ns_per_instruction": typical.get("ns_per_instruction"), "release": typical["release"],
                      "commit": typical["commit"]},
     }
-
-
-def _fill_spread(found: List[Dict[str, Any]]) -> None:
-    """A cell that ran once takes the largest spread that its system showed in repeated cells."""
-    largest: Dict[str, float] = {}
-    for row in found:
-        if row["spread"] is not None:
-            largest[row["system"]] = max(largest.get(row["system"], 0.0), row["spread"])
-    for row in found:
-        if row["spread"] is None:
-            row["spread"] = largest.get(row["system"], max(largest.values(), default=None))
-            row["spread_from"] = "largest of repeated cells" if row["spread"] is not None else None
