@@ -11,7 +11,7 @@ from guest.hmkd import CONTROL, Daemon  # noqa: E402
 from guest.play import run, tell  # noqa: E402
 
 TMUX = ["tmux", "-u", "-L", "screens"]
-COLUMNS, LINES = 132, 38
+COLUMNS, LINES = 148, 38
 SLOW = 2        # where redis-server begins
 INTERVALS = 8   # managed before the pictures are taken
 
