@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-INTERVALS = 6
+INTERVALS = 8
 SETTLED = 2  # the first learns what a scan costs, the second judges the first regions
 
 
