@@ -11,6 +11,7 @@
 #ifndef TARGETS
 #define TARGETS		3
 #define OWNERS		3
+#define WANTED		DID_NR	/* of the first so many kinds there must have been some */
 #endif
 #define SLOTS		(2 * TARGETS)	/* a target's forked child has a slot of its own */
 #define MAPPINGS	24

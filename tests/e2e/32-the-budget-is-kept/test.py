@@ -57,17 +57,25 @@ def each_budget_is_kept(program):
         lib.check(all(row["nr_samples"] > 0 for row in settled), "while pages are watched")
 
 
+def has_share(row, share):
+    """Of 4 %, whatever the length of the interval: with a small share it may be longer than asked for."""
+    return abs(row["budget_ns"] / (row["end_ns"] - row["start_ns"]) / 0.04 / share - 1) < 0.05
+
+
 def sessions_share_it(programs):
     """Weights 100, 100 and 200 of one budget of 4 %; afterwards one session has it all again."""
     cats = [watch(program, 400, weight) for program, weight in zip(programs, (100, 100, 200))]
     together = [rows(cat) for cat in cats]
+    since, until = max(seen[0]["start_ns"] for seen in together), min(seen[-1]["start_ns"] for seen in together)
     for seen, share in zip(together, (0.25, 0.25, 0.5)):
-        for row in seen[SETTLED:-1]:
+        beside = [row for row in seen[SETTLED:] if since <= row["start_ns"] < until]
+        lib.check(len(beside) > 2, f"{len(beside)} intervals beside the others")
+        for row in beside:
             show(row)
-            lib.check(row["budget_ns"] == 20_000_000 * share, f"{share} of the budget")
+            lib.check(has_share(row, share), f"{share} of the budget")
             lib.check(0 < row["profile_ns"] <= row["budget_ns"], "and no more")
     alone = rows(watch(programs[0], 400, intervals=2))
-    lib.check(alone[-1]["budget_ns"] == 20_000_000, "a session that is alone has all of it")
+    lib.check(has_share(alone[-1], 1), "a session that is alone has all of it")
 
 
 lib.load_module()
