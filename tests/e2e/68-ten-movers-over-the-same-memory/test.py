@@ -6,7 +6,8 @@
 """Ten movers, killed now and then, move the same memory of a program that is killed now and then, one node is full to
 the last page, and all the time somebody tries to unload the module: no write is lost, nothing leaks, it unloads in the end.
 
-6.12 by `--kernel 6.12` only: one of nine runs hung within its first seconds, and why is not known yet."""
+6.12 by `--kernel 6.12` only: two of 26 runs hung within the first seconds, on a CPU that schedules nobody;
+why is not known yet."""
 import os
 import re
 import subprocess
