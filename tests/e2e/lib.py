@@ -124,6 +124,13 @@ def free_pages(text: Optional[str] = None) -> int:
     return free + sum(int(n) for n in re.findall(r"^\s+count:\s+(\d+)$", text, re.M))
 
 
+def held(pid: int) -> Tuple[int, int]:
+    """Resident kB and descriptors of hmkd, without that of a control connection which is just being closed."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    rss = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+    return rss, min(len(os.listdir(f"/proc/{pid}/fd")) for _ in range(50))
+
+
 class Books:
     """What the kernel holds and for whom, before; balanced() compares. For tests that end with the module unloaded.
 

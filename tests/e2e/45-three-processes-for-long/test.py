@@ -37,13 +37,6 @@ def ctl(*words: str) -> dict:
     return json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", *words).stdout)
 
 
-def held() -> tuple:
-    """Resident kB and descriptors of hmkd, without that of a control connection which is just being closed."""
-    status = Path(f"/proc/{daemon.pid}/status").read_text(encoding="ascii")
-    rss = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
-    return rss, min(len(os.listdir(f"/proc/{daemon.pid}/fd")) for _ in range(50))
-
-
 def counters() -> list:
     """Of each process, in the order of `loads`."""
     rows = {row["pid"]: row for row in ctl("stats")["targets"]}
@@ -65,12 +58,12 @@ with open("/run/hmkd.log", "wb") as log:
     daemon = subprocess.Popen([HMKD, "--config", CONFIG, "--socket", CONTROL], stdout=log, stderr=log)
 lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
 lib.wait_for(lambda: all(row["intervals"] > 8 for row in counters()), 60, "all are watched")
-began, first, books, seen = counters(), held(), lib.Books(), {}
+began, first, books, seen = counters(), lib.held(daemon.pid), lib.Books(), {}
 end = time.monotonic() + SECONDS
 while time.monotonic() < end:
     time.sleep(max(0.4, SECONDS / 1000))
     look_at_intervals()
-ended, last = counters(), held()
+ended, last = counters(), lib.held(daemon.pid)
 
 grown = [{key: now[key] - before[key] for key in ("promoted_bytes", "intervals")} for before, now in zip(began, ended)]
 for row in ended:

@@ -34,13 +34,6 @@ def intervals(pid):
     return next((row.get("intervals", 0) for row in json.loads(lib.run(*HMKCTL, "stats").stdout)["targets"] if row["pid"] == pid), 0)
 
 
-def held(pid):
-    """Resident kB and descriptors of hmkd, without that of a control connection which is just being closed."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    rss = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
-    return rss, min(len(os.listdir(f"/proc/{pid}/fd")) for _ in range(50))
-
-
 lib.load_module()
 keeper = start_target(False)  # so that hmkd does not end with its last target
 Path(CONFIG).write_text("mode: manage\ninterval: 50ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\ntiers: [1, 0, 2, 3]\n",
@@ -60,9 +53,9 @@ while time.monotonic() < end or rounds <= WARM:
     lib.wait_for(lambda: not intervals(target.pid), 20, f"round {rounds}: hmkd lets a dead target go")
     rounds += 1
     if rounds == WARM:
-        first, books = held(daemon.pid), lib.Books()
+        first, books = lib.held(daemon.pid), lib.Books()
 seen += intervals(keeper.pid)
-last = held(daemon.pid)
+last = lib.held(daemon.pid)
 print(f"{rounds} targets, {seen} intervals; resident {first[0]} kB, then {last[0]} kB; descriptors {first[1]}, then {last[1]}")
 lib.check(last[0] <= first[0] + ROOM_KB, "hmkd's resident size does not grow")
 lib.check(last[1] <= first[1], "nor its descriptors")
