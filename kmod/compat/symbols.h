@@ -12,12 +12,6 @@
 
 struct hmk_info;
 
-/*
- * HMK_SYMBOL(name, return type, parameters): the prototypes are ours because
- * most of them live in headers private to mm/. remove_migration_ptes() takes
- * bool, int or an enum as its last argument depending on the release; 0 means
- * the same in all of them.
- */
 /* Its folio locked and referenced, by its first page: to base pages, or back to what it was. */
 #ifdef HMK_HAVE_SPLIT_HUGE_PAGE_TO_ORDER
 #define HMK_SYMBOL_SPLIT_PAGE							\
@@ -35,6 +29,12 @@ struct hmk_info;
 	hmk_call(split_huge_page_to_list)(&(folio)->page, NULL)
 #endif
 
+/*
+ * HMK_SYMBOL(name, return type, parameters): the prototypes are ours because
+ * most of them live in headers private to mm/. remove_migration_ptes() takes
+ * bool, int or an enum as its last argument depending on the release; 0 means
+ * the same in all of them.
+ */
 #define HMK_SYMBOLS								\
 	HMK_SYMBOL(flush_tlb_mm_range, void, (struct mm_struct *mm,		\
 		unsigned long start, unsigned long end,				\
