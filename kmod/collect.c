@@ -71,7 +71,7 @@ void hmk_moved(struct hmk_chunk *c, struct hmk_page *pg, bool recopied)
 /* Cheap look before the entry is touched; the exact one comes after. */
 static bool may_precopy(const struct hmk_chunk *c, struct folio *folio, bool whole)
 {
-	return c->may_precopy && (c->own || !whole) && folio_test_anon(folio) &&
+	return c->may_precopy && folio_test_anon(folio) &&
 	       !folio_test_ksm(folio) && folio_test_swapbacked(folio) &&
 	       !folio_test_swapcache(folio) && !folio_test_writeback(folio) &&
 	       hmk_folio_mapped_once(folio, whole);
@@ -139,6 +139,8 @@ static int refusal(const struct hmk_chunk *c, const struct hmk_leaf *leaf,
 {
 	if (folio_test_hugetlb(folio))
 		return HMK_REFUSED_KIND;
+	if (!c->own && folio_test_large(folio))
+		return HMK_REFUSED_KIND;	/* migrate_vma must not see it */
 	if (!folio_test_anon(folio) && (!c->own || !folio_test_swapbacked(folio)))
 		return HMK_REFUSED_KIND;
 	if (!folio_test_ksm(folio) && hmk_folio_shared(folio, leaf->page) &&
@@ -221,7 +223,6 @@ static void collect_leaf(const struct hmk_leaf *leaf, void *arg)
 	pg = &c->page[c->nr++];
 	*pg = (struct hmk_page){
 		.src = folio, .addr = leaf->addr, .status_at = at, .nr_pages = nr,
-		.whole = whole,
 	};
 	if (!may_precopy(c, folio, whole) || !folio_trylock(folio))
 		return;

@@ -120,8 +120,6 @@ void hmk_copy_ahead(struct hmk_chunk *c)
 	for (i = 0; i < c->nr; i++) {
 		struct hmk_page *pg = &c->page[i];
 
-		if (pg->whole && !c->own)
-			continue;	/* migrate_vma will split it */
 		pg->dst = hmk_folio_alloc(pg->src, c->node);
 		if (!pg->dst)
 			hmk_drop(c, pg, HMK_REFUSED_NO_ROOM, -ENOMEM);

@@ -235,23 +235,17 @@ static bool break_up(struct mm_struct *mm, u64 addr)
 	return done;
 }
 
-static bool is_high(const struct hmk_huge_page *page, u32 part)
-{
-	u32 low, high;
-
-	extremes(page, &low, &high);
-	return 2 * page->count[part] > low + high;
-}
-
 /* Both ends of the page, and where hot parts and cold ones touch. Return: how many there are. */
 static u32 add_cuts(const struct hmk_huge_page *page, u64 *cuts, u32 nr)
 {
-	u32 i;
+	u32 low, high, middle, i;
 
+	extremes(page, &low, &high);
+	middle = (low + high) / 2;
 	if (!nr || cuts[nr - 1] != page->addr)
 		cuts[nr++] = page->addr;
 	for (i = 1; i < HMK_HUGE_PARTS; i++) {
-		if (is_high(page, i) != is_high(page, i - 1))
+		if (page->count[i] > middle != page->count[i - 1] > middle)
 			cuts[nr++] = page->addr + i * PART_BYTES;
 	}
 	cuts[nr++] = page->addr + PMD_SIZE;

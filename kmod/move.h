@@ -28,7 +28,6 @@ struct hmk_page {
 	u16 nr_pages;		/* of them that lie in the chunk */
 	bool writable;		/* its entry was, before we took that away */
 	bool precopy;		/* clean since it was write-protected: copied ahead */
-	bool whole;		/* mapped by a PMD entry */
 };
 
 struct hmk_chunk {

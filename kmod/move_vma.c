@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Commit by migrate_vma, for kernels whose own building blocks cannot be
- * reached. It takes ranges, anonymous base pages only (a huge page is split),
- * flushes per page and keeps the whole range unmapped meanwhile, so a step is
- * small. "Written" is the entry's write bit or the page's dirty flag: each
- * alone misses cases.
+ * reached. It takes ranges, anonymous base pages only, flushes per page and
+ * keeps the whole range unmapped meanwhile, so a step is small. "Written" is the
+ * entry's write bit or the page's dirty flag: each alone misses cases.
+ *
+ * It must not see a huge page. From 6.5 on it looks again and again at the entry
+ * of one that somebody else is moving, without ever giving up the CPU: for ever,
+ * where that mover waits for this CPU. Once a table, an entry stays one while
+ * the mmap lock is held, so a look before is enough (tests/e2e/69).
  */
 #include <linux/migrate.h>
 #include <linux/mm.h>
@@ -14,18 +18,19 @@
 #include "copy.h"
 #include "compat/symbols.h"
 #include "move.h"
+#include "walk.h"
 
 #define STEP_PAGES	32u
+#define STEP_BYTES	(STEP_PAGES * PAGE_SIZE)	/* divides what a table maps */
 
 #if IS_ENABLED(CONFIG_DEVICE_MIGRATION)
 
 struct step {
 	struct hmk_chunk *c;
 	unsigned long start;
-	u32 nr, first, last;	/* pages of the step; records of the chunk within it */
+	u32 nr, first, last;	/* pages, all of one table; records of the chunk within */
 	unsigned long src[STEP_PAGES], dst[STEP_PAGES];
 	struct hmk_page *record[STEP_PAGES];
-	struct hmk_page extra[STEP_PAGES];	/* for pages met without a record */
 	bool recopied[STEP_PAGES];
 };
 
@@ -38,21 +43,6 @@ static bool written(const struct hmk_chunk *c, const struct hmk_page *pg, unsign
 	       folio_test_swapcache(folio);
 }
 
-/* A base page that migrate_vma split off a huge page: it has no record yet. */
-static struct hmk_page *adopt(struct step *st, u32 i, struct folio *folio)
-{
-	struct hmk_page *pg = &st->extra[i];
-
-	if (!st->c->page[0].whole)
-		return NULL;
-	*pg = (struct hmk_page){
-		.addr = st->start + i * PAGE_SIZE, .nr_pages = 1,
-		.status_at = ((st->start - st->c->start) >> PAGE_SHIFT) + i,
-		.dst = hmk_folio_alloc(folio, st->c->node),
-	};
-	return pg->dst ? pg : NULL;
-}
-
 /* Decide for one unmapped page; dst stays 0 to put it back. */
 static void fill(struct step *st, u32 i)
 {
@@ -60,20 +50,15 @@ static void fill(struct step *st, u32 i)
 	struct hmk_page *pg = st->record[i];
 	struct folio *folio;
 
-	if (!page || !(st->src[i] & MIGRATE_PFN_MIGRATE))
+	if (!pg || !pg->dst || !page || !(st->src[i] & MIGRATE_PFN_MIGRATE))
 		return;
 	folio = page_folio(page);
 	/* Page-out in progress would end in a BUG() inside migrate_vma_pages(). */
 	if (folio_nid(folio) == st->c->node || !folio_test_anon(folio) ||
 	    folio_test_writeback(folio) || folio_test_large(folio))
 		return;
-	if (pg && pg->src != folio)
+	if (pg->src != folio)
 		pg->precopy = false;
-	if (!pg)
-		pg = adopt(st, i, folio);
-	if (!pg || !pg->dst)
-		return;
-	st->record[i] = pg;
 	st->recopied[i] = written(st->c, pg, st->src[i], folio);
 	if (st->recopied[i])
 		hmk_folio_copy(pg->dst, folio);
@@ -93,10 +78,7 @@ static void release_sources(struct step *st)
 		if (!pg->src)
 			continue;
 		folio_put(pg->src);	/* from here on only compared, never followed */
-		if (pg->whole)
-			pg->precopy = false;
-		else
-			st->record[(pg->addr - st->start) >> PAGE_SHIFT] = pg;
+		st->record[(pg->addr - st->start) >> PAGE_SHIFT] = pg;
 	}
 }
 
@@ -127,7 +109,7 @@ static void run_step(struct step *st, struct vm_area_struct *vma)
 	u32 i;
 
 	release_sources(st);
-	if (!migrate_vma_setup(&args)) {
+	if (hmk_is_table(st->c->mm, st->start) && !migrate_vma_setup(&args)) {
 		for (i = 0; i < st->nr; i++)
 			fill(st, i);
 		migrate_vma_pages(&args);
@@ -140,35 +122,12 @@ static void run_step(struct step *st, struct vm_area_struct *vma)
 		settle(st, i);
 }
 
-/* Records whose entry was a huge page have served: its base pages moved instead. */
-static void settle_whole(struct hmk_chunk *c)
-{
-	u32 i, k;
-
-	for (i = 0; i < c->nr; i++) {
-		struct hmk_page *pg = &c->page[i];
-
-		if (!pg->whole)
-			continue;
-		pg->src = NULL;
-		if (pg->dst)
-			folio_put(pg->dst);
-		pg->dst = NULL;
-		for (k = pg->status_at; k < pg->status_at + pg->nr_pages; k++) {
-			if (c->status[k] != -ENOENT)
-				continue;
-			c->status[k] = -EBUSY;
-			c->res->refused[HMK_REFUSED_BUSY]++;
-		}
-	}
-}
-
 void hmk_commit_vma(struct hmk_chunk *c)
 {
 	struct vm_area_struct *vma = find_vma(c->mm, c->start);
 	u64 recopied = c->res->pages_recopied;
 	struct step *st = kmalloc(sizeof(*st), GFP_KERNEL);
-	unsigned long addr;
+	unsigned long addr, next;
 	u32 at = 0;
 
 	if (!st) {
@@ -177,22 +136,21 @@ void hmk_commit_vma(struct hmk_chunk *c)
 		c->nr = 0;
 		return;
 	}
-	for (addr = c->start; addr < c->end && c->nr; addr += STEP_PAGES * PAGE_SIZE) {
+	for (addr = c->start; addr < c->end; addr = next) {
+		next = min(c->end, round_down(addr, STEP_BYTES) + STEP_BYTES);
 		memset(st, 0, sizeof(*st));
 		st->c = c;
 		st->start = addr;
-		st->nr = min_t(u32, STEP_PAGES, (c->end - addr) >> PAGE_SHIFT);
+		st->nr = (next - addr) >> PAGE_SHIFT;
 		st->first = at;
-		while (at < c->nr && c->page[at].addr < addr + st->nr * PAGE_SIZE)
+		while (at < c->nr && c->page[at].addr < next)
 			at++;
 		st->last = at;
-		/* A huge page's one record lies in its first step only. */
-		if (st->first == st->last && !(c->nr && c->page[0].whole))
+		if (st->first == st->last)
 			continue;
 		run_step(st, vma);
 		cond_resched();
 	}
-	settle_whole(c);
 	kfree(st);
 	c->res->chunks_switched += c->res->pages_recopied != recopied;
 	c->res->paths |= BIT(HMK_FEAT_MOVE_VMA);

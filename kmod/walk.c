@@ -21,6 +21,18 @@ static pmd_t *pmd_of(struct mm_struct *mm, unsigned long addr)
 	return pmd_offset(pud, addr);
 }
 
+static bool is_table(pmd_t seen)
+{
+	return pmd_present(seen) && !pmd_trans_huge(seen) && !pmd_bad(seen);
+}
+
+bool hmk_is_table(struct mm_struct *mm, unsigned long addr)
+{
+	pmd_t *pmd = pmd_of(mm, addr);
+
+	return pmd && is_table(READ_ONCE(*pmd));
+}
+
 static struct page *page_of(unsigned long pfn, bool special)
 {
 	if (special || !pfn_valid(pfn) || is_zero_pfn(pfn))
@@ -68,7 +80,7 @@ static pte_t *table_lock(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,
 
 	rcu_read_lock();
 	seen = READ_ONCE(*pmd);
-	if (pmd_none(seen) || !pmd_present(seen) || pmd_trans_huge(seen) || pmd_bad(seen))
+	if (!is_table(seen))
 		goto gone;
 	pte = pte_offset_kernel(&seen, addr);
 	*ptlp = pte_lockptr(mm, &seen);

@@ -44,6 +44,17 @@ void hmk_walk_leaves(struct mm_struct *mm, unsigned long start, unsigned long en
 		     hmk_leaf_fn fn, void *arg);
 
 /**
+ * hmk_is_table() - is this address mapped by a table of 512 entries?
+ * @mm:   mmap lock held for reading.
+ * @addr: user address.
+ *
+ * Return: false where nothing is mapped, where a huge page is, or was until
+ * somebody began to move it. Anonymous memory keeps a table it has until the
+ * mmap lock is given back.
+ */
+bool hmk_is_table(struct mm_struct *mm, unsigned long addr);
+
+/**
  * hmk_next_entry() - first address at or after @addr with, or without, a page table or huge page.
  * @mm:        mmap lock held for reading.
  * @addr:      where to start.

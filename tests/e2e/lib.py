@@ -68,6 +68,13 @@ def wait_for(condition: Callable[[], T], limit: float, what: str = "the conditio
         time.sleep(0.05)
 
 
+def seed() -> str:
+    """A number to draw from; printed, so that what failed can be drawn again."""
+    number = str(int.from_bytes(os.urandom(4), "little"))
+    print(f"seed {number}", flush=True)
+    return number
+
+
 class Touch:
     """hmk-touch, asked line by line; on the memory of a node (or "1,2") first where one is named, `bind` for no other."""
 

@@ -16,7 +16,6 @@ CASES = [
     ("never ahead", ["--sync"], OWN, {}),
     ("chunks of 64 pages", ["--chunk", "64"], OWN, {}),
     ("migrate_vma", ["--force-vma"], VMA, {}),
-    ("migrate_vma on huge pages", ["--pages", "thp", "--force-vma"], VMA, {}),
     ("exported symbols only", [], VMA, {"symbols": 0}),
 ]
 

@@ -39,9 +39,8 @@ def writers(name, seconds, arguments):
 
 def chaos(seconds):
     """Page moves, all by other processes, which are killed as the targets are."""
-    seed = int.from_bytes(os.urandom(4), "little")
-    print(f"seed {seed}", flush=True)
-    done = subprocess.run(["taskset", "-c", "0,1", lib.helper("chaos"), str(round(seconds)), str(seed)], check=False,
+    seed = lib.seed()
+    done = subprocess.run(["taskset", "-c", "0,1", lib.helper("chaos"), str(round(seconds)), seed], check=False,
                           stdout=subprocess.PIPE, text=True)
     print(done.stdout, flush=True)
     lib.check(done.returncode == 0, f"the chaos holds for {seconds:.0f} s")

@@ -24,8 +24,7 @@ def fuzz(seconds: int) -> None:
 
 # A PID comes again within a hundred forks.
 Path("/proc/sys/kernel/pid_max").write_text("400", encoding="ascii")
-seed = str(int.from_bytes(os.urandom(4), "little"))
-print(f"seed {seed}", flush=True)
+seed = lib.seed()
 lib.load_module()
 fuzz(1)
 before = lib.free_pages()

@@ -15,8 +15,7 @@ import lib  # noqa: E402
 
 def fuzz(seconds, calls):
     """On both CPUs; its output is shown as it comes, should it hang."""
-    seed = str(int.from_bytes(os.urandom(4), "little"))
-    print(f"seed {seed}", flush=True)
+    seed = lib.seed()
     done = subprocess.run(["taskset", "-c", "0,1", lib.helper("fuzz"), str(seconds), str(calls), seed], check=False,
                           stdout=subprocess.PIPE, text=True)
     print(done.stdout, flush=True)

@@ -12,8 +12,7 @@ import lib  # noqa: E402
 
 def kill(seconds):
     """How many were killed."""
-    seed = int.from_bytes(os.urandom(4), "little")
-    print(f"seed {seed}", flush=True)
+    seed = lib.seed()
     done = lib.run("taskset", "-c", "0,1", lib.helper("kill"), seconds, seed)
     print(done.stdout, flush=True)
     return int(re.search(r"kills (\d+)", done.stdout).group(1))
