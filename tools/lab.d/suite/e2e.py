@@ -177,6 +177,7 @@ def compile_helpers(root: Path, folder: Path) -> Path:
                                f"-I{root}/tools/lab.d/lab/plugin", f"-I{root}/uapi", f"-I{root}/include",
                                str(source), "-o", str(partial)], check=False, stderr=subprocess.PIPE, text=True)
         if done.returncode:
-            raise LabError(f"{source.name} does not compile: {done.stderr.strip().splitlines()[0]}")
+            said = done.stderr.strip().splitlines()
+            raise LabError(f"{source.name} does not compile: {next((line for line in said if 'error:' in line), said[-1])}")
         partial.rename(program)
     return target
