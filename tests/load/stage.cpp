@@ -55,32 +55,50 @@ TEST(Stage, FailsWhenAValueWasWrong) {
   EXPECT_EQ(said.code, 1);
 }
 
-/// What it says about hot sets while it jumps `most` times, or for `longest` after the first jump.
-std::string jump(const char* when, int most, std::chrono::milliseconds longest) {
+/// What it says while it jumps `most` times, or for `longest` after the first jump.
+std::string jump(std::vector<std::string> words, int most, std::chrono::milliseconds longest) {
   using Clock = std::chrono::steady_clock;
-  const char* words[] = {"load", when, "1ms", "--for", "30s"};
-  Options options(5, const_cast<char**>(words), "");
+  words.insert(words.begin(), "load");
+  words.insert(words.end(), {"--for", "30s"});
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  Options options(static_cast<int>(argv.size()), argv.data(), "");
   Stage stage(options, Truth::kKnown);
+  Memory memory(4 * kPage, false);
+  memory.touch();
+  const std::uint64_t start = memory.range().start;
   testing::internal::CaptureStdout();
-  stage.ready({4096, 8192}, {{4096, 4096}}, kPage);
+  stage.ready(memory.range(), {{start, kPage}}, kPage, {{start + kPage, kPage}});
   auto stop_at = Clock::time_point::max();
   for (int jumps = 0; jumps < most && Clock::now() < stop_at && stage.goes_on(64);) {
     if (!stage.jump_is_due()) continue;
-    stage.jump({{8192, 4096}});
+    stage.jump({{start + kPage, kPage}});
     if (++jumps == 1) stop_at = Clock::now() + longest;
   }
   return testing::internal::GetCapturedStdout();
 }
 
-std::ptrdiff_t count_jumps(const std::string& text) {
-  const std::regex jumped(R"("at_ms": \d+, "hot": \[\[8192, 4096\]\])");
-  return std::distance(std::sregex_iterator(text.begin(), text.end(), jumped), {});
+std::ptrdiff_t count(const std::string& text, const char* verb) {
+  const std::regex line(std::string(R"(\{"verb": ")") + verb + '"');
+  return std::distance(std::sregex_iterator(text.begin(), text.end(), line), {});
 }
 
 TEST(Stage, JumpsOnceOrAgainAndAgain) {
   using namespace std::chrono_literals;
-  EXPECT_EQ(count_jumps(jump("--jump-after", 2, 100ms)), 1);
-  EXPECT_EQ(count_jumps(jump("--jump-every", 3, 30s)), 3);
+  EXPECT_EQ(count(jump({"--jump-after", "1ms"}, 2, 100ms), "truth"), 1 + 1);
+  EXPECT_EQ(count(jump({"--jump-every", "1ms"}, 3, 30s), "truth"), 1 + 3);
+}
+
+TEST(Stage, PlacesWhatIsHotAfterItsOnlyJumpBeforeTheWork) {
+  using namespace std::chrono_literals;
+  const std::vector<std::string> place{"--place", "truth", "--nodes", "0", "--reserve", "1MiB"};
+  auto with = [&](const char* when) {
+    std::vector<std::string> words = place;
+    words.insert(words.end(), {when, "1ms"});
+    return words;
+  };
+  EXPECT_EQ(count(jump(with("--jump-after"), 1, 1s), "placed"), 1);
+  EXPECT_EQ(count(jump(with("--jump-every"), 3, 30s), "placed"), 1 + 3);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <exception>
 #include <numeric>
+#include <utility>
 
 #include "hot_set.hpp"
 #include "random.hpp"
@@ -22,7 +23,7 @@ const std::string kUsage =
         "scattered, or with --contiguous in one piece. --write-share of them write, others read.\n"
         "--jump-* draw another hot set. --place truth moves the hot chunks to the first of "
         "--nodes\n"
-        "before the work and after each jump.\n") +
+        "before the work: those of now and, where it jumps once, of then; else after each jump.\n") +
     Stage::kUsage;
 
 struct Plan {
@@ -64,12 +65,13 @@ class Gups {
         random_(plan.seed),
         bits_(random_.next()),
         memory_(plan.size, plan.is_huge),
-        hot_(plan.hot, random_) {
+        hot_(plan.hot, random_),
+        next_(plan.hot, random_) {
     memory_.touch();
   }
 
   int run() {
-    stage_.ready(memory_.range(), truth(), plan_.is_huge ? kHugePage : kPage);
+    stage_.ready(memory_.range(), truth(hot_), plan_.is_huge ? kHugePage : kPage, truth(next_));
     if (plan_.writes == 0)
       work<Mix::kReads>();
     else if (plan_.writes == 1)
@@ -91,8 +93,8 @@ class Gups {
     constexpr std::uint64_t kBatch = 64;
     do {
       if (stage_.jump_is_due()) {
-        hot_ = HotSet(plan_.hot, random_);
-        stage_.jump(truth());
+        hot_ = std::exchange(next_, HotSet(plan_.hot, random_));
+        stage_.jump(truth(hot_));
       }
       update<kMix>(kBatch);
     } while (stage_.goes_on(kBatch));
@@ -119,8 +121,8 @@ class Gups {
     asm volatile("" : : "r"(read));  // reads of a mix are wanted, their sum is not
   }
 
-  std::vector<Range> truth() const {
-    std::vector<Range> hot = hot_.ranges();
+  std::vector<Range> truth(const HotSet& set) const {
+    std::vector<Range> hot = set.ranges();
     for (Range& range : hot) range.start += memory_.range().start;
     return hot;
   }
@@ -130,7 +132,7 @@ class Gups {
   Random random_;
   QuickRandom bits_;
   Memory memory_;
-  HotSet hot_;
+  HotSet hot_, next_;
   std::uint64_t sum_ = 0, read_from_zero_ = 0;
 };
 

@@ -60,10 +60,13 @@ void Stage::ready(std::optional<Range> memory) {
   begin();
 }
 
-void Stage::ready(Range memory, const std::vector<Range>& hot, std::uint64_t page_bytes) {
+void Stage::ready(Range memory, const std::vector<Range>& hot, std::uint64_t page_bytes,
+                  const std::vector<Range>& hot_next) {
   memory_ = memory;
   page_bytes_ = page_bytes;
-  put_in_place(hot);
+  std::vector<Range> soon = hot;
+  if (jumps_once()) soon.insert(soon.end(), hot_next.begin(), hot_next.end());
+  put_in_place(soon);
   say_ready(memory);
   say_truth(hot, 0);
   begin();
@@ -72,7 +75,7 @@ void Stage::ready(Range memory, const std::vector<Range>& hot, std::uint64_t pag
 void Stage::jump(const std::vector<Range>& hot) {
   is_jump_due_ = false;
   const auto due = Clock::now();
-  put_in_place(hot);
+  if (!jumps_once()) put_in_place(hot);
   say_truth(hot, (due - began_) / std::chrono::milliseconds(1));
   // Placing and printing are no work of the application's: neither a gap nor a part of its time.
   const auto lost = Clock::now() - due;

@@ -47,7 +47,9 @@ class Stage {
 
   /// Memory is filled; without a range it is another program's.
   void ready(std::optional<Range> memory = std::nullopt);
-  void ready(Range memory, const std::vector<Range>& hot, std::uint64_t page_bytes);
+  /// With --place truth and one jump to come, `hot_next` is put in place, too: placing costs time.
+  void ready(Range memory, const std::vector<Range>& hot, std::uint64_t page_bytes,
+             const std::vector<Range>& hot_next = {});
 
   /// Call after each small batch of operations. False: stop now.
   bool goes_on(std::uint64_t ops) { return goes_on(ops, last_); }
@@ -83,6 +85,7 @@ class Stage {
   void say_ready(std::optional<Range> memory) const;
   void say_truth(const std::vector<Range>& hot, std::int64_t at_ms) const;
   void put_in_place(const std::vector<Range>& hot) const;
+  bool jumps_once() const { return jump_after_.count() != 0 && jump_every_.count() == 0; }
   void begin();
   void keep_rate();
   bool look();

@@ -90,6 +90,7 @@ def play(plan: Dict[str, Any]) -> None:
     else:
         workload = WORKLOADS[plan["workload"]](build, plan["page_size"], plan["system"] == "oracle")
     workload.window_seconds = plan["window_seconds"]
+    workload.checked = plan["system"].startswith("hm-keeper")
     system = SYSTEMS[plan["system"].partition("/")[0]](plan["knobs"], build, module)
     began = time.monotonic()
     workload.prepare()

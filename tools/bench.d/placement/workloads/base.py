@@ -41,6 +41,7 @@ class Workload:
     packages: Tuple[str, ...] = ()
     programs: Tuple[str, ...] = ()      # targets of our build
     has_truth = has_jump = False
+    checked = True                      # reads all it has written in the end; the runner asks for it where we move memory
     shared = False                      # its memory is shared between processes: moving it needs to say so
     page_sizes: Tuple[str, ...] = ("4K",)
     memory_bytes = 0

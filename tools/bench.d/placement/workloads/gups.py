@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """GUPS: random updates of a large array of which a small part is hot, and known."""
-from typing import Any, List
+from typing import Any, Dict, List
 
 from .base import MEBI, OneProgram
 
@@ -23,9 +23,15 @@ class Gups(OneProgram):
                  "--pages", "thp" if self.page_size == "THP" else "4KiB"]
         if self.placed:
             words += ["--place", "truth"]
+        if not self.checked:
+            words += ["--no-check"]
         if self.has_jump:
             words += ["--jump-after", f"{round(500 * self.window_seconds)}ms"]
         return words
+
+    def stop(self) -> Dict[str, Any]:
+        ended = super().stop()
+        return ended if self.checked else {**ended, "wrong_values": None}
 
 
 class GupsJump(Gups):
