@@ -26,7 +26,6 @@ namespace {
 
 constexpr std::size_t kPlaces = 16;    // pages of a range that are asked where they are
 constexpr std::size_t kBatch = 8'192;  // pages of one move_pages(2)
-constexpr std::uint64_t kPage = HMK_PAGE_SIZE;
 
 std::uint64_t now_ns(clockid_t clock) {
   timespec time{};

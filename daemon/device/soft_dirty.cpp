@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kPage = 4096, kChunk = 2u << 20;
+constexpr std::uint64_t kChunk = 2u << 20;
 constexpr std::uint64_t kPresent = 1ull << 63, kSoftDirty = 1ull << 55;
 
 class SoftDirty {

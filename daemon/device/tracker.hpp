@@ -16,6 +16,8 @@
 
 namespace hmk {
 
+inline constexpr std::uint64_t kPage = 4096;
+
 /// A range, and the share of looks that found an access there.
 struct Seen {
   std::uint64_t start = 0, length = 0;  ///< bytes

@@ -7,7 +7,7 @@
 namespace hmk {
 namespace {
 
-constexpr unsigned kMaxDoublings = 6;  // at most 64 intervals
+constexpr unsigned kMaxPauseDoublings = 6;  // at most 64 intervals
 
 }  // namespace
 
@@ -32,7 +32,7 @@ std::uint64_t PingPong::moved(std::uint64_t start, std::uint64_t length, bool is
       returned += std::min(before.end, end) - std::max(at->first, start);
   }
   if (returned > 0) {
-    if (now.returns > 0) now.until = seq + (1ull << std::min(now.returns, kMaxDoublings));
+    if (now.returns > 0) now.until = seq + (1ull << std::min(now.returns, kMaxPauseDoublings));
     ++now.returns;
   }
   traces_[start] = now;

@@ -6,7 +6,7 @@
 namespace hmk::policy {
 namespace {
 
-std::int64_t as_signed(Bytes bytes) {
+std::int64_t signed_bound(Bytes bytes) {
   return static_cast<std::int64_t>(std::min(bytes, kNoBound));
 }
 
@@ -68,12 +68,12 @@ Shares::Shares(std::vector<Claimant> claimants, const Room& room, Bytes limit, b
     for (const Claimant& claimant : claimants) whole += at(claimant.held, place, 0);
     const std::vector<Bytes> parts = divide(whole, claimants, place);
     for (std::size_t i = 0; i < owners_.size(); ++i) {
-      owners_[i].held.push_back(as_signed(at(claimants[i].held, place, 0)));
+      owners_[i].held.push_back(signed_bound(at(claimants[i].held, place, 0)));
       // Who has more already, by a cap that is new, may keep it up and exchange.
       owners_[i].cap.push_back(
-          std::max(as_signed(at(claimants[i].cap, place, kNoBound)), owners_[i].held.back()));
-      owners_[i].floor.push_back(as_signed(at(claimants[i].floor, place, 0)));
-      owners_[i].entitled.push_back(as_signed(parts[i]));
+          std::max(signed_bound(at(claimants[i].cap, place, kNoBound)), owners_[i].held.back()));
+      owners_[i].floor.push_back(signed_bound(at(claimants[i].floor, place, 0)));
+      owners_[i].entitled.push_back(signed_bound(parts[i]));
     }
   }
 }
@@ -91,7 +91,7 @@ Bytes Shares::growth(std::size_t who, std::size_t place, Stage stage) const {
 bool Shares::may_hold(std::size_t who, std::size_t place, Bytes arrives,
                       std::int64_t leaves) const {
   const Owner& o = owners_[who];
-  return o.cap[place] - o.held[place] + leaves >= as_signed(arrives);
+  return o.cap[place] - o.held[place] + leaves >= signed_bound(arrives);
 }
 
 Claim Shares::claim(std::size_t taker, std::size_t owner, std::size_t place, Stage stage) const {
@@ -106,13 +106,13 @@ Claim Shares::claim(std::size_t taker, std::size_t owner, std::size_t place, Sta
 }
 
 void Shares::moved(std::size_t who, std::size_t from, Bytes leaves, std::size_t to, Bytes arrives) {
-  owners_[who].held[from] -= as_signed(leaves);
-  owners_[who].held[to] += as_signed(arrives);
+  owners_[who].held[from] -= signed_bound(leaves);
+  owners_[who].held[to] += signed_bound(arrives);
 }
 
 void Shares::undo(std::size_t who, std::size_t from, Bytes leaves, std::size_t to, Bytes arrives) {
-  owners_[who].held[from] += as_signed(leaves);
-  owners_[who].held[to] -= as_signed(arrives);
+  owners_[who].held[from] += signed_bound(leaves);
+  owners_[who].held[to] -= signed_bound(arrives);
 }
 
 void Shares::spend(std::size_t who, Bytes bytes, Stage stage) {

@@ -10,6 +10,7 @@
 
 #include "control/protocol.hpp"
 #include "fake_device.hpp"
+#include "support/sizes.hpp"
 #include "tree.hpp"
 #include "verbs.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 using nlohmann::json;
 using test::FakeKernel;
 
-constexpr std::uint64_t kMiB = 1 << 20;
+using hmk::test::kMiB;
 constexpr int kPid = 4711;
 
 hmk_record region(std::uint64_t start, int node, double whi) {

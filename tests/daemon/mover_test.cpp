@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_device.hpp"
+#include "support/sizes.hpp"
 
 namespace hmk {
 namespace {
@@ -12,7 +13,7 @@ using test::all_clean;
 using test::all_pinned;
 using test::FakeKernel;
 
-constexpr std::uint64_t kMiB = 1 << 20;
+using hmk::test::kMiB;
 
 policy::Move move_of(std::uint64_t start, std::uint64_t bytes, int from, int to) {
   policy::Move move;

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "support/sizes.hpp"
+
 namespace hmk {
 namespace {
 
 constexpr bool kUp = true, kDown = false;
-constexpr std::uint64_t kMiB = 1 << 20;
+using hmk::test::kMiB;
 
 TEST(PingPong, CountsTheBytesThatCameBackSoon) {
   PingPong moves;

@@ -11,13 +11,14 @@
 #include <csignal>
 
 #include "device/tracker.hpp"
+#include "support/sizes.hpp"
 #include "tree.hpp"
 #include "util/file.hpp"
 
 namespace hmk {
 namespace {
 
-constexpr std::uint64_t kMiB = 1 << 20;
+using hmk::test::kMiB;
 
 class DamonTracker : public ::testing::Test {
  protected:

@@ -36,7 +36,7 @@ def planted() -> Path:
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(ROOT / "tests/static/planted", root)
     shutil.copy(ROOT / ".clang-tidy", root)
-    for name in ("include", "uapi", "build/release"):
+    for name in ("include", "uapi", "build/tidy"):
         (root / name).mkdir(parents=True, exist_ok=True)
     source = root / "daemon/defects.cpp"
     command = {"directory": str(root), "file": str(source), "command": f"c++ -std=c++20 -o x.o -c {source}"}

@@ -8,6 +8,7 @@
 
 #include "policy/plan.hpp"
 #include "support/random.hpp"
+#include "support/sizes.hpp"
 
 namespace hmk::test {
 
@@ -20,8 +21,6 @@ using policy::PolicyParams;
 using policy::Reason;
 using policy::RegionView;
 using policy::TierView;
-
-inline constexpr Bytes kMiB = 1ull << 20;
 
 inline HotnessQ16 q16(double hotness) {
   return static_cast<HotnessQ16>(hotness * 65536);

@@ -15,6 +15,7 @@
 namespace hmk::test {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
+inline constexpr std::uint32_t kOne = HMK_CORE_Q16_ONE;
 inline constexpr std::uint64_t kBasePages = 512;  // pages of an initial region
 
 using Regions = std::vector<hmk_region>;

@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "support/sizes.hpp"
+
 using namespace hmkctl;
 using hmk::RecordedFrame;
 
 namespace {
 
-constexpr std::uint64_t kMiB = 1 << 20;
+using hmk::test::kMiB;
 
 RecordedFrame frame(std::uint64_t seq, std::vector<hmk::RecordedRegion> regions) {
   return {seq, seq * 1'000'000'000, (seq + 1) * 1'000'000'000, 2, std::move(regions)};

@@ -10,7 +10,6 @@ using namespace hmk::test;
 
 namespace {
 
-constexpr std::uint32_t kOne = HMK_CORE_Q16_ONE;
 constexpr std::uint32_t kHalf = kOne / 2;
 constexpr std::uint32_t kMax = std::numeric_limits<std::uint32_t>::max();
 

@@ -7,8 +7,6 @@ using namespace hmk::test;
 
 namespace {
 
-constexpr std::uint32_t kOne = HMK_CORE_Q16_ONE;
-
 class RegionMerge : public testing::Test {
  protected:
   hmk_merge_rule rule_ = {.max_bytes = 256ull << 20, .tau1_q16 = kOne, .generation = 9};

@@ -10,11 +10,11 @@ using namespace hmk::test;
 
 namespace {
 
-constexpr NodeId kNodes[] = {0, 1};
+constexpr NodeId kTwoNodes[] = {0, 1};
 
 class RankingTest : public testing::Test {
  protected:
-  Ranking ranking_{{.buckets = 64, .num_scans = 3}, kNodes};
+  Ranking ranking_{{.buckets = 64, .num_scans = 3}, kTwoNodes};
   const Histogram& h() const { return ranking_.histogram(); }
   void update(ProcessId process, const std::vector<RegionView>& regions) {
     ranking_.update(process, regions);
@@ -73,7 +73,7 @@ TEST_F(RankingTest, TakesLessThan64BytesForARegion) {
 
 class Order : public testing::Test {
  protected:
-  Histogram h_{{.buckets = 64, .num_scans = 3}, kNodes};
+  Histogram h_{{.buckets = 64, .num_scans = 3}, kTwoNodes};
   Histogram::Entry entry(ProcessId process, std::uint64_t at, Bytes mib, double hi) {
     RegionView r = region(at, mib, 0, 1);
     r.hi_q16 = q16(hi);
@@ -104,7 +104,7 @@ TEST_F(Order, DemotesTheColderOfTheLastIntervalThenTheSmallerThenByPlace) {
 }
 
 TEST(ShortlistTest, HoldsTheFirstOfALongListInOrder) {
-  Histogram h({.buckets = 1, .num_scans = 3}, kNodes);
+  Histogram h({.buckets = 1, .num_scans = 3}, kTwoNodes);
   Random random(1);
   const std::uint32_t many = 3 * Shortlist::kMost;
   for (std::uint32_t i = 0; i < many; ++i) {
@@ -121,7 +121,7 @@ TEST(ShortlistTest, HoldsTheFirstOfALongListInOrder) {
 }
 
 TEST(ShortlistTest, TakesBackWhatWasPopped) {
-  Histogram h({.buckets = 64, .num_scans = 3}, kNodes);
+  Histogram h({.buckets = 64, .num_scans = 3}, kTwoNodes);
   const auto hot = h.insert(0, region(0, 2, 0, 2));
   h.insert(0, region(2, 2, 0, 2));
   Shortlist list(h, promotes_before);

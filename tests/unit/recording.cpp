@@ -6,11 +6,13 @@
 
 #include <filesystem>
 
+#include "support/sizes.hpp"
+
 using namespace hmk;
 
 namespace {
 
-constexpr std::uint64_t kMiB = 1 << 20;
+using hmk::test::kMiB;
 
 class Recording : public testing::Test {
  protected:

@@ -7,8 +7,6 @@ using namespace hmk::test;
 
 namespace {
 
-constexpr std::uint32_t kOne = HMK_CORE_Q16_ONE;
-
 class RegionSplit : public testing::Test {
  protected:
   hmk_split_rule rule_ = {.tau2_q16 = 2 * kOne, .alpha_q16 = kOne / 2, .generation = 9};

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -13,16 +14,19 @@ from lab.errors import LabError
 
 from tree import Tree, findings, lines_of
 
-DATABASE = "build/release/compile_commands.json"
+DATABASE = "build/tidy/compile_commands.json"
+PREPARE = (["cmake", "--preset", "tidy"], ["cmake", "--build", "--preset", "tidy"])
 NOT_SO = Path(__file__).parent / "cppcheck.txt"
 CPP = ("daemon", "include", "libhmk", "tools", "tests")
 
 
 def clang_tidy(tree: Tree) -> List[str]:
     """What .clang-tidy lists. A file that was clean is looked at again when it or a header of ours changes."""
+    for command in PREPARE if (tree.root / "CMakePresets.json").exists() else ():
+        done = subprocess.run(command, cwd=tree.root, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            raise LabError(f"{' '.join(command)} failed: {done.stdout.strip().splitlines()[-1]}; run tools/setup, then try again")
     database = tree.root / DATABASE
-    if not database.exists():
-        raise LabError(f"{DATABASE} is missing; run: cmake --preset release && cmake --build --preset release")
     entries = [entry for entry in json.loads(database.read_text(encoding="utf-8"))
                if Path(entry["file"]) in set(tree.files(".cpp", ".c", below=CPP))]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLabelWidth = 16, kLinesBelow = 3;
 
-struct Options {
+struct HeatmapOptions {
   std::string record, svg;
   std::size_t rows = 0;
   WatchOptions watch{.intervals = 12};
@@ -25,10 +25,6 @@ struct Source {
   hmk::RecordedTarget target;
   std::function<hmk::Result<void>(const std::function<void(const hmk::RecordedFrame&)>&)> each;
 };
-
-int fail(const hmk::Error& error) {
-  return hmkctl::fail({kFailed, error.line(), {}});
-}
 
 /// A recording can be larger than memory: it is read twice and never kept.
 hmk::Result<Source> from_file(const std::string& path) {
@@ -59,7 +55,7 @@ struct Size {
 };
 
 /// What fits the terminal; a fixed size anywhere else.
-Size size_of_output(const Options& options) {
+Size size_of_output(const HeatmapOptions& options) {
   Size size;
   winsize window{};
   const bool is_terminal = options.svg.empty() && isatty(STDOUT_FILENO) != 0 &&
@@ -96,7 +92,7 @@ int write_svg(const std::string& path, const std::string& svg) {
   return kOk;
 }
 
-int draw(const Context& context, const Options& options, const Source& source) {
+int draw(const Context& context, const HeatmapOptions& options, const Source& source) {
   std::vector<Span> spans;
   std::size_t frames = 0;
   const auto measured = source.each([&](const hmk::RecordedFrame& frame) {
@@ -120,7 +116,7 @@ int draw(const Context& context, const Options& options, const Source& source) {
   return kOk;
 }
 
-int run_heatmap(const Context& context, const Options& options) {
+int run_heatmap(const Context& context, const HeatmapOptions& options) {
   if (!options.record.empty()) {
     const auto source = from_file(options.record);
     return source ? draw(context, options, *source) : fail(source.error());
@@ -136,7 +132,7 @@ int run_heatmap(const Context& context, const Options& options) {
 }  // namespace
 
 Run make_heatmap(CLI::App& verb) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<HeatmapOptions>();
   auto* const record =
       verb.add_option("--record", options->record, "draw this recording instead of what comes");
   verb.add_option("--svg", options->svg, "write a picture to this file instead");

@@ -4,16 +4,12 @@
 namespace hmkctl {
 namespace {
 
-struct Options {
+struct RecordOptions {
   std::string file;
   WatchOptions watch;
 };
 
-int fail(const hmk::Error& error) {
-  return hmkctl::fail({kFailed, error.line(), {}});
-}
-
-void report(const Context& context, const Options& options, const hmk::RecordedTarget& target,
+void report(const Context& context, const RecordOptions& options, const hmk::RecordedTarget& target,
             const hmk::RecordWriter& writer) {
   static const std::vector<Table> kTables{
       {"recording",
@@ -34,7 +30,7 @@ void report(const Context& context, const Options& options, const hmk::RecordedT
         kTables, context.as_json);
 }
 
-int run_record(const Context& context, const Options& options) {
+int run_record(const Context& context, const RecordOptions& options) {
   end_watch_on_signals();
   Watch watch(context, options.watch);
   if (watch.trouble()) return hmkctl::fail(*watch.trouble());
@@ -51,7 +47,7 @@ int run_record(const Context& context, const Options& options) {
 }  // namespace
 
 Run make_record(CLI::App& verb) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RecordOptions>();
   verb.add_option("file", options->file, "the file to write")->required();
   add_watch_options(verb, options->watch);
   return [options](const Context& context) { return run_record(context, *options); };

@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct TopOptions {
   int pid = 0;
   bool once = false;
 };
@@ -31,7 +31,7 @@ std::chrono::milliseconds pause_of(const json& status) {
                     std::chrono::milliseconds(50), std::chrono::milliseconds(1000));
 }
 
-Reply ask_regions(const Context& context, const Options& options, int limit) {
+Reply ask_regions(const Context& context, const TopOptions& options, int limit) {
   json args{{"limit", std::clamp(limit, 1, 100)}};
   if (options.pid != 0) args["pid"] = options.pid;
   return ask(context.socket, "regions", args);
@@ -45,7 +45,7 @@ std::string frame(const json& status, const json& regions, bool as_json) {
   return out.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-int run_top(const Context& context, const Options& options) {
+int run_top(const Context& context, const TopOptions& options) {
   std::unique_ptr<Screen> screen;
   json shown;
   for (;;) {
@@ -72,7 +72,7 @@ int run_top(const Context& context, const Options& options) {
 }  // namespace
 
 Run make_top(CLI::App& verb) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TopOptions>();
   verb.add_option("--pid", options->pid, "regions of this process only");
   verb.add_flag("--once", options->once, "print once and end");
   return [options](const Context& context) { return run_top(context, *options); };

@@ -131,4 +131,8 @@ std::optional<hmk::RecordedFrame> Watch::next() {
   return std::nullopt;
 }
 
+int fail(const hmk::Error& error) {
+  return fail({kFailed, error.line(), {}});
+}
+
 }  // namespace hmkctl

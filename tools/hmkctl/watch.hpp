@@ -47,6 +47,9 @@ class Watch {
   std::optional<Reply> trouble_;
 };
 
+/// A line to stderr; returns the exit code.
+int fail(const hmk::Error& error);
+
 /// --pid, --for and --intervals.
 void add_watch_options(CLI::App& verb, WatchOptions& options);
 

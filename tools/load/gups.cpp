@@ -23,7 +23,8 @@ const std::string kUsage =
         "scattered, or with --contiguous in one piece. --write-share of them write, others read.\n"
         "--jump-* draw another hot set. --place truth moves the hot chunks to the first of "
         "--nodes\n"
-        "before the work: those of now and, where it jumps once, of then; else after each jump.\n") +
+        "before the work: those of now and, where it jumps once, of then; else after each "
+        "jump.\n") +
     Stage::kUsage;
 
 struct Plan {

@@ -41,7 +41,6 @@ class Memory {
 
   /// In order of addresses, so that first-touch fills one node after the other. Pages are zero.
   void touch() {
-    if (madvise(data_, bytes_, MADV_POPULATE_WRITE) == 0) return;  // kernels before 5.14 do not know it
     for (std::uint64_t at = 0; at < bytes_; at += kPage) static_cast<volatile char*>(data_)[at] = 0;
   }
 
