@@ -38,7 +38,7 @@ std::vector<policy::Bytes> held_by(const Target& target) {
     const int tier = tier_of_node(target.tiers(), record.node);
     if (tier < 0) continue;
     const auto home = record.resident_pages - std::min(record.away_pages, record.resident_pages);
-    held[static_cast<std::size_t>(tier)] += std::uint64_t{home} * HMK_PAGE_SIZE;
+    held[static_cast<std::size_t>(tier)] += static_cast<std::uint64_t>(home) * HMK_PAGE_SIZE;
   }
   return held;
 }

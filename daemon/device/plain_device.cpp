@@ -78,8 +78,10 @@ class PlainDevice : public Device {
   using MakeTracker = std::function<Result<Tracker>()>;
 
   PlainDevice(std::int32_t pid, Fd pidfd, MakeTracker make_tracker, const hmk_params& params)
-      : pid_(pid), pidfd_(std::move(pidfd)), make_tracker_(std::move(make_tracker)) {
-    params_ = params;
+      : pid_(pid),
+        pidfd_(std::move(pidfd)),
+        make_tracker_(std::move(make_tracker)),
+        params_(params) {
     for (const Fd* const fd : {&pidfd_, &timer_, &done_}) {
       epoll_event event{EPOLLIN, {}};
       ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd->get(), &event);
@@ -114,7 +116,7 @@ class PlainDevice : public Device {
   Fd epoll_{::epoll_create1(EPOLL_CLOEXEC)};
   MakeTracker make_tracker_;
   std::optional<Tracker> tracker_;
-  hmk_params params_{};
+  hmk_params params_;
   Snapshot table_;
   hmk_stats stats_{};
   std::uint64_t started_ns_ = 0, kernel_ns_ = 0;

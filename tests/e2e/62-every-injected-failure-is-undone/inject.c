@@ -90,7 +90,7 @@ static long call_ticket(int fd) { return move(fd, HMK_MOVE_TICKET); }
 
 static long call_result(int fd)
 {
-	struct hmk_range_result result;
+	struct hmk_range_result result = { 0 };
 	struct hmk_result r = { .size = sizeof(r), .cookie = 7, .results = (__u64)&result, .nr_ranges = 1 };
 
 	return ioctl(fd, HMK_IOC_RESULT, &r);
