@@ -182,6 +182,9 @@ json stats_of(Target& target, const App& app) {
   row["late_intervals"] = stats->late_intervals;
   row["degraded_intervals"] = stats->degraded_intervals;
   row["state_bytes"] = stats->state_bytes;
+  row["huge_examined"] = stats->huge_examined;
+  row["huge_split"] = stats->huge_split;
+  row["huge_left"] = stats->huge_left;
   return row;
 }
 

@@ -88,6 +88,9 @@ class FakeDevice : public Device {
     stats.intervals = kernel_.table.interval.seq;
     stats.profile_ns = 30;
     stats.wall_ns = 1000;
+    stats.huge_examined = 9;
+    stats.huge_split = 4;
+    stats.huge_left = 5;
     return stats;
   }
   Result<void> set(const hmk_params& params) override {
