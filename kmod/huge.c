@@ -238,15 +238,20 @@ static bool break_up(struct mm_struct *mm, u64 addr)
 /* Both ends of the page, and where hot parts and cold ones touch. Return: how many there are. */
 static u32 add_cuts(const struct hmk_huge_page *page, u64 *cuts, u32 nr)
 {
-	u32 low, high, middle, i;
+	u32 coldest, hottest, middle, i;
+	bool was_high;
 
-	extremes(page, &low, &high);
-	middle = (low + high) / 2;
+	extremes(page, &coldest, &hottest);
+	middle = (coldest + hottest) / 2;
+	was_high = page->count[0] > middle;
 	if (!nr || cuts[nr - 1] != page->addr)
 		cuts[nr++] = page->addr;
 	for (i = 1; i < HMK_HUGE_PARTS; i++) {
-		if (page->count[i] > middle != page->count[i - 1] > middle)
+		bool high = page->count[i] > middle;
+
+		if (high != was_high)
 			cuts[nr++] = page->addr + i * PART_BYTES;
+		was_high = high;
 	}
 	cuts[nr++] = page->addr + PMD_SIZE;
 	return nr;
