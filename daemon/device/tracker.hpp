@@ -6,6 +6,8 @@
 //   Result<Sight> sight = tracker->look();     once an interval
 #pragma once
 
+#include <linux/hmk.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -16,7 +18,7 @@
 
 namespace hmk {
 
-inline constexpr std::uint64_t kPage = 4096;
+inline constexpr std::uint64_t kPage = HMK_PAGE_SIZE;
 
 /// A range, and the share of looks that found an access there.
 struct Seen {

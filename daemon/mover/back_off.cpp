@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "mover/back_off.hpp"
 
-#include <algorithm>
 #include <iterator>
 
+#include "mover/pause.hpp"
+
 namespace hmk {
-namespace {
-
-constexpr unsigned kMaxDoublings = 6;  // at most 64 intervals
-
-}  // namespace
 
 void BackOff::failed(std::uint64_t start, std::uint64_t length, std::uint64_t seq) {
   Entry& entry = entries_[start];
   entry.end = start + length;
-  entry.until = seq + (1ull << std::min(entry.failures, kMaxDoublings));
+  entry.until = seq + pause_after(entry.failures);
   ++entry.failures;
 }
 
@@ -33,9 +29,8 @@ bool BackOff::is_blocked(std::uint64_t start, std::uint64_t length, std::uint64_
 }
 
 void BackOff::forget_old(std::uint64_t seq) {
-  std::erase_if(entries_, [&](const auto& entry) {
-    return seq > entry.second.until + (1ull << kMaxDoublings);
-  });
+  std::erase_if(entries_,
+                [&](const auto& entry) { return seq > entry.second.until + kLongestPause; });
 }
 
 }  // namespace hmk

@@ -4,12 +4,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "mover/pause.hpp"
+
 namespace hmk {
-namespace {
-
-constexpr unsigned kMaxPauseDoublings = 6;  // at most 64 intervals
-
-}  // namespace
 
 /// The first trace that ends beyond `start`.
 PingPong::Traces::const_iterator PingPong::first_in(std::uint64_t start) const {
@@ -32,7 +29,7 @@ std::uint64_t PingPong::moved(std::uint64_t start, std::uint64_t length, bool is
       returned += std::min(before.end, end) - std::max(at->first, start);
   }
   if (returned > 0) {
-    if (now.returns > 0) now.until = seq + (1ull << std::min(now.returns, kMaxPauseDoublings));
+    if (now.returns > 0) now.until = seq + pause_after(now.returns);
     ++now.returns;
   }
   traces_[start] = now;

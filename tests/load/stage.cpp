@@ -21,7 +21,7 @@ Said play(std::vector<const char*> words, std::uint64_t wrong) {
   Stage stage(options, Truth::kKnown);
   options.finish();
   testing::internal::CaptureStdout();
-  stage.ready({4096, 8192}, {{4096, 4096}}, kPage);
+  stage.ready({4096, 8192}, {{4096, 4096}}, kPage, {});
   while (stage.goes_on(64)) continue;
   const int code = stage.end(wrong);
   return {testing::internal::GetCapturedStdout(), code};
@@ -55,8 +55,10 @@ TEST(Stage, FailsWhenAValueWasWrong) {
   EXPECT_EQ(said.code, 1);
 }
 
-/// What it says while it jumps `most` times, or for `longest` after the first jump.
-std::string jump(std::vector<std::string> words, int most, std::chrono::milliseconds longest) {
+/// What it says while it jumps `most` times from the first page of `memory` to the second, or for
+/// `longest` after the first jump.
+std::string jump(std::vector<std::string> words, Range memory, int most,
+                 std::chrono::milliseconds longest) {
   using Clock = std::chrono::steady_clock;
   words.insert(words.begin(), "load");
   words.insert(words.end(), {"--for", "30s"});
@@ -64,41 +66,43 @@ std::string jump(std::vector<std::string> words, int most, std::chrono::millisec
   for (std::string& word : words) argv.push_back(word.data());
   Options options(static_cast<int>(argv.size()), argv.data(), "");
   Stage stage(options, Truth::kKnown);
-  Memory memory(4 * kPage, false);
-  memory.touch();
-  const std::uint64_t start = memory.range().start;
+  const std::vector<Range> first{{memory.start, kPage}}, second{{memory.start + kPage, kPage}};
   testing::internal::CaptureStdout();
-  stage.ready(memory.range(), {{start, kPage}}, kPage, {{start + kPage, kPage}});
+  stage.ready(memory, first, kPage, second);
   auto stop_at = Clock::time_point::max();
   for (int jumps = 0; jumps < most && Clock::now() < stop_at && stage.goes_on(64);) {
     if (!stage.jump_is_due()) continue;
-    stage.jump({{start + kPage, kPage}});
+    stage.jump(second);
     if (++jumps == 1) stop_at = Clock::now() + longest;
   }
   return testing::internal::GetCapturedStdout();
 }
 
-std::ptrdiff_t count(const std::string& text, const char* verb) {
-  const std::regex line(std::string(R"(\{"verb": ")") + verb + '"');
-  return std::distance(std::sregex_iterator(text.begin(), text.end(), line), {});
+std::ptrdiff_t count(const std::string& text, const char* line) {
+  const std::regex wanted(line);
+  return std::distance(std::sregex_iterator(text.begin(), text.end(), wanted), {});
 }
 
 TEST(Stage, JumpsOnceOrAgainAndAgain) {
   using namespace std::chrono_literals;
-  EXPECT_EQ(count(jump({"--jump-after", "1ms"}, 2, 100ms), "truth"), 1 + 1);
-  EXPECT_EQ(count(jump({"--jump-every", "1ms"}, 3, 30s), "truth"), 1 + 3);
+  const Range memory{4096, 8192};
+  const char* const jumped = R"("at_ms": \d+, "hot": \[\[8192, 4096\]\])";
+  EXPECT_EQ(count(jump({"--jump-after", "1ms"}, memory, 2, 100ms), jumped), 1);
+  EXPECT_EQ(count(jump({"--jump-every", "1ms"}, memory, 3, 30s), jumped), 3);
 }
 
 TEST(Stage, PlacesWhatIsHotAfterItsOnlyJumpBeforeTheWork) {
   using namespace std::chrono_literals;
-  const std::vector<std::string> place{"--place", "truth", "--nodes", "0", "--reserve", "1MiB"};
-  auto with = [&](const char* when) {
-    std::vector<std::string> words = place;
-    words.insert(words.end(), {when, "1ms"});
-    return words;
+  Memory memory(2 * kPage, false);
+  memory.touch();
+  const auto placings = [&](const char* when, int most, std::chrono::milliseconds longest) {
+    const std::string said =
+        jump({"--place", "truth", "--nodes", "0", "--reserve", "1MiB", when, "1ms"}, memory.range(),
+             most, longest);
+    return count(said, R"("verb": "placed")");
   };
-  EXPECT_EQ(count(jump(with("--jump-after"), 1, 1s), "placed"), 1);
-  EXPECT_EQ(count(jump(with("--jump-every"), 3, 30s), "placed"), 1 + 3);
+  EXPECT_EQ(placings("--jump-after", 1, 1s), 1);
+  EXPECT_EQ(placings("--jump-every", 3, 30s), 1 + 3);
 }
 
 }  // namespace

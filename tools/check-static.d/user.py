@@ -3,32 +3,28 @@
 import json
 import os
 import shlex
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Dict, List
 
 from lab import cache
-from lab.errors import LabError
+from lab.build import run_preset
 
 from tree import Tree, findings, lines_of
 
 DATABASE = "build/tidy/compile_commands.json"
-PREPARE = (["cmake", "--preset", "tidy"], ["cmake", "--build", "--preset", "tidy"])
 NOT_SO = Path(__file__).parent / "cppcheck.txt"
 CPP = ("daemon", "include", "libhmk", "tools", "tests")
 
 
 def clang_tidy(tree: Tree) -> List[str]:
     """What .clang-tidy lists. A file that was clean is looked at again when it or a header of ours changes."""
-    for command in PREPARE if (tree.root / "CMakePresets.json").exists() else ():
-        done = subprocess.run(command, cwd=tree.root, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode:
-            raise LabError(f"{' '.join(command)} failed: {done.stdout.strip().splitlines()[-1]}; run tools/setup, then try again")
+    if (tree.root / "CMakePresets.json").exists():
+        run_preset(tree.root, cache.root() / "static", "tidy")
     database = tree.root / DATABASE
-    entries = [entry for entry in json.loads(database.read_text(encoding="utf-8"))
-               if Path(entry["file"]) in set(tree.files(".cpp", ".c", below=CPP))]
+    ours = set(tree.files(".cpp", ".c", below=CPP))
+    entries = [entry for entry in json.loads(database.read_text(encoding="utf-8")) if Path(entry["file"]) in ours]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return [line for lines in pool.map(lambda entry: _tidy(tree, entry), entries) for line in lines]
 

@@ -125,7 +125,7 @@ int run_heatmap(const Context& context, const HeatmapOptions& options) {
   Watch watch(context, options.watch);
   std::vector<hmk::RecordedFrame> frames;
   while (auto frame = watch.next()) frames.push_back(*std::move(frame));
-  if (watch.trouble()) return hmkctl::fail(*watch.trouble());
+  if (watch.trouble()) return fail(*watch.trouble());
   return draw(context, options, from_frames(watch.target(), std::move(frames)));
 }
 

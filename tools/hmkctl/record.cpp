@@ -33,7 +33,7 @@ void report(const Context& context, const RecordOptions& options, const hmk::Rec
 int run_record(const Context& context, const RecordOptions& options) {
   end_watch_on_signals();
   Watch watch(context, options.watch);
-  if (watch.trouble()) return hmkctl::fail(*watch.trouble());
+  if (watch.trouble()) return fail(*watch.trouble());
   auto writer = hmk::RecordWriter::create(options.file, watch.target());
   if (!writer) return fail(writer.error());
   while (const auto frame = watch.next())
@@ -41,7 +41,7 @@ int run_record(const Context& context, const RecordOptions& options) {
   // Whatever ended it, what was seen is kept whole.
   if (const auto done = writer->finish(); !done) return fail(done.error());
   report(context, options, watch.target(), *writer);
-  return watch.trouble() ? hmkctl::fail(*watch.trouble()) : kOk;
+  return watch.trouble() ? fail(*watch.trouble()) : kOk;
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ class Stage {
   void ready(std::optional<Range> memory = std::nullopt);
   /// With --place truth and one jump to come, `hot_next` is put in place, too: placing costs time.
   void ready(Range memory, const std::vector<Range>& hot, std::uint64_t page_bytes,
-             const std::vector<Range>& hot_next = {});
+             const std::vector<Range>& hot_next);
 
   /// Call after each small batch of operations. False: stop now.
   bool goes_on(std::uint64_t ops) { return goes_on(ops, last_); }

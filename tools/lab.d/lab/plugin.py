@@ -8,6 +8,7 @@ from typing import List, Tuple
 
 from . import cache
 from .emulator import Emulator
+from .build import first_error
 from .errors import LabError, UsageError
 from .machine import Machine
 from .pages import PREFIX
@@ -53,7 +54,7 @@ def _compile(args: List[str]) -> None:
     done = subprocess.run(["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", *args], check=False,
                           stderr=subprocess.PIPE, text=True)
     if done.returncode:
-        raise LabError(f"the counting plugin does not compile: {done.stderr.strip().splitlines()[0]}")
+        raise LabError(f"the counting plugin does not compile: {first_error(done.stderr)}")
 
 
 def ranges(machine: Machine, version: Tuple[int, int]) -> List[Tuple[int, int, int]]:

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
 from lab import LabError, load_machine, run_once
+from lab.build import first_error
 from lab.emulator import BOOT_BY_SPINNING
 from lab.kernels import DEBUG, GATES
 from lab.machine import Machine
@@ -177,7 +178,6 @@ def compile_helpers(root: Path, folder: Path) -> Path:
                                f"-I{root}/tools/lab.d/lab/plugin", f"-I{root}/uapi", f"-I{root}/include",
                                str(source), "-o", str(partial)], check=False, stderr=subprocess.PIPE, text=True)
         if done.returncode:
-            said = done.stderr.strip().splitlines()
-            raise LabError(f"{source.name} does not compile: {next((line for line in said if 'error:' in line), said[-1])}")
+            raise LabError(f"{source.name} does not compile: {first_error(done.stderr)}")
         partial.rename(program)
     return target
