@@ -143,6 +143,17 @@ static void predict(struct hmk_chunk *c, u64 clean, u64 recopied)
 	}
 }
 
+/*
+ * migrate_vma puts an entry away before it asks the reverse mapping who else
+ * maps the page, and puts back only what that tells. KSM maps a page first and
+ * notes it down later, or not at all once it met an entry on its way: such an
+ * entry would stay away for ever (tests/e2e/70).
+ */
+static bool takes_part(const struct hmk_chunk *c, struct vm_area_struct *vma)
+{
+	return hmk_vma_takes_part(vma) && (c->own || !(vma->vm_flags & VM_MERGEABLE));
+}
+
 /* The mmap lock is not held while pages are copied. Return: 0 or -EINTR. */
 static int copy_and_commit(struct hmk_chunk *c)
 {
@@ -157,8 +168,7 @@ static int copy_and_commit(struct hmk_chunk *c)
 
 	locked = !mmap_read_lock_killable(c->mm);
 	vma = locked ? find_vma(c->mm, c->start) : NULL;
-	if (vma && vma->vm_start <= c->start && vma->vm_end >= c->end &&
-	    hmk_vma_takes_part(vma)) {
+	if (vma && vma->vm_start <= c->start && vma->vm_end >= c->end && takes_part(c, vma)) {
 		c->vm_flags = vma->vm_flags;
 		if (c->own)
 			hmk_commit_own(c);
@@ -195,7 +205,7 @@ static int move_chunk(struct hmk_chunk *c)
 		preset(c, -EFAULT);
 	} else {
 		c->end = min(c->end, vma->vm_end);
-		if (hmk_vma_takes_part(vma)) {
+		if (takes_part(c, vma)) {
 			preset(c, -ENOENT);
 			hmk_collect(c, vma);
 		} else {
