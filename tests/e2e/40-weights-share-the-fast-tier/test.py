@@ -20,8 +20,8 @@ import lib  # noqa: E402
 GUPS, HMKD, HMKCTL = (lib.build(p) for p in ("tools/load/hmk-load-gups", "daemon/hmkd", "tools/hmkctl/hmkctl"))
 CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
 FAST, SLOW, MIB = 1, 2, 1 << 20
-AT_REST = float(os.environ["HMK_SECONDS"])  # of the guest's clock
-PAUSE = 0.4      # looking costs the guest's clock: once an interval
+PAUSE = 0.4      # seconds of the guest's clock, which looking costs: once an interval
+LOOKS = round(float(os.environ["HMK_SECONDS"]) / PAUSE)
 
 
 def start_load() -> subprocess.Popen:
@@ -46,18 +46,15 @@ def is_three_to_one(amounts: list) -> bool:
 
 
 def wait_for_shares(loads: list, what: str) -> None:
-    """Until they have been so for AT_REST seconds: on the way there the last corrections may go beyond it once."""
-    seen, since = [], None
+    """Until they have been so on average over LOOKS looks: single regions come and go all the time."""
+    seen = []
 
     def shared() -> bool:
-        nonlocal since
         time.sleep(PAUSE)
         seen.append([round(fast_mib(load), 1) for load in loads])
-        if sum(seen[-1]) <= 100 or not is_three_to_one(seen[-1]):
-            since = None
-        elif since is None:
-            since = time.monotonic()
-        return since is not None and time.monotonic() - since >= AT_REST
+        last = seen[-LOOKS:]
+        return len(last) == LOOKS and all(sum(look) > 100 for look in last) and \
+            is_three_to_one([sum(column) / LOOKS for column in zip(*last)])
     try:
         lib.wait_for(shared, 90, what)
     finally:
