@@ -113,8 +113,11 @@ static __u32 find(const struct hmk_region *r, __u32 nr, __u64 address)
 	return low < nr ? low : 0;
 }
 
-/* Scouts come home, every region has a sample and none more than it can use. */
-static __u64 recall(struct hmk_region *r, __u32 nr)
+/*
+ * Scouts come home, every region has a sample and none more than it can use.
+ * Those with room for more are offered to @top. Return: sum of the quotas.
+ */
+static __u64 recall(struct hmk_region *r, __u32 nr, struct hmk_top *top)
 {
 	__u64 sum = 0;
 	__u32 i;
@@ -129,27 +132,24 @@ static __u64 recall(struct hmk_region *r, __u32 nr)
 			r[i].quota = 1;
 		if (r[i].quota > cap)
 			r[i].quota = (__u16)cap;
+		if (r[i].quota < cap)
+			hmk_top_offer(top, i, hmk_hotness_variance_q16(&r[i]));
 		sum += r[i].quota;
 	}
 	return sum;
 }
 
 /* Freed samples to the regions that changed most, one each in turn (HK-22). */
-static __u64 reward(struct hmk_region *r, __u32 nr, __u64 freed, __u32 top_k)
+static __u64 reward(struct hmk_region *r, __u64 freed, const struct hmk_top *top)
 {
-	struct hmk_top top;
 	__u64 left = freed, before;
 	__u32 i;
 
-	hmk_top_init(&top, top_k);
-	for (i = 0; i < nr; i++)
-		if (gap(&r[i]))
-			hmk_top_offer(&top, i, hmk_hotness_variance_q16(&r[i]));
 	do {
 		before = left;
-		for (i = 0; i < top.nr && left; i++) {
-			if (gap(&r[top.at[i].index])) {
-				add(&r[top.at[i].index], 1);
+		for (i = 0; i < top->nr && left; i++) {
+			if (gap(&r[top->at[i].index])) {
+				add(&r[top->at[i].index], 1);
 				left--;
 			}
 		}
@@ -194,14 +194,12 @@ static __u64 spread(struct hmk_region *r, __u32 nr, __u64 more, __u64 *address)
 	return more - left;
 }
 
-/* Takes @excess samples back, in proportion to what is above one each. */
-static void take_back(struct hmk_region *r, __u32 nr, __u64 excess, __u64 above)
+/* Takes @excess samples back, in proportion to what is above one each. Return: how many. */
+static __u64 take_back(struct hmk_region *r, __u32 nr, __u64 excess, __u64 above)
 {
 	__u64 carry = 0, left = excess;
 	__u32 i;
 
-	if (!excess)
-		return;
 	for (i = 0; i < nr && left; i++) {
 		__u64 take;
 
@@ -217,6 +215,7 @@ static void take_back(struct hmk_region *r, __u32 nr, __u64 excess, __u64 above)
 		r[i].quota = (__u16)(r[i].quota - take);
 		left -= take;
 	}
+	return excess - left;
 }
 
 /* One more sample for regions that have room, where the last call stopped. */
@@ -254,8 +253,11 @@ void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
 		      struct hmk_quota_state *state,
 		      struct hmk_quota_result *res)
 {
-	__u64 sum = recall(r, nr), scouts, base;
+	__u64 sum, scouts, base;
+	struct hmk_top top;
 
+	hmk_top_init(&top, rule->top_k);
+	sum = recall(r, nr, &top);
 	*res = (struct hmk_quota_result){ .degraded = nr > rule->num_ps };
 	scouts = (__u64)rule->num_ps * (rule->scout_bp > 10000 ? 10000 : rule->scout_bp) / 10000;
 	base = rule->num_ps - scouts;
@@ -263,16 +265,16 @@ void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
 		base = nr;
 	scouts = rule->num_ps > base ? rule->num_ps - base : 0;
 
-	res->moved = reward(r, nr, freed, rule->top_k);
+	res->moved = reward(r, freed, &top);
 	sum += res->moved;
 	if (sum > base)
-		take_back(r, nr, sum - base, sum - nr);
+		sum -= take_back(r, nr, sum - base, sum - nr);
 	else
-		spread(r, nr, base - sum, &state->spread_at);
+		sum += spread(r, nr, base - sum, &state->spread_at);
 	res->scouts = scout(r, nr, (__u32)scouts, &state->scout_at);
+	sum += res->scouts;
 
 	/* All that can be scouted is: the rest is spread as well. */
-	sum = hmk_quota_sum(r, nr);
 	if (sum < rule->num_ps && !res->degraded)
 		sum += spread(r, nr, rule->num_ps - sum, &state->spread_at);
 	res->sum = sum;
