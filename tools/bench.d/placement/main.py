@@ -37,6 +37,7 @@ FULL = (
     (("gups-stable", "memcached-zipf"), cells.SYSTEMS, "THP", 1, False),
     (("gups-stable",), ("numa-balancing", "damon", "hm-keeper"), "4K", 2, False),
     (("redis-zipf", "bfs"), ("hm-keeper",), "4K", 2, False),
+    (("redis-zipf", "bfs"), ("hm-keeper/tier-by-tier",), "4K", 1, False),
 )
 
 

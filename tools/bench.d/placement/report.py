@@ -123,7 +123,7 @@ def _ablations(rows: Sequence[Row]) -> List[str]:
     if not without:
         return []
     parts = ["## Ablations", "", "What a part of HM-Keeper is worth: the same figure without it over that of the whole.", "",
-             "| without | workload | modelled time | tier 1 | profiling time | paper, Fig 8.11 |", "|---" * 6 + "|"]
+             "| without | workload | modelled time | tier 1 | profiling time | paper, Figs 8.11, 8.13 |", "|---" * 6 + "|"]
     for row in without:
         name, full = row["system"].partition("/")[2], whole[row["workload"]]
         ratios = [row["modelled_ns_per_kilo_instruction"] / full["modelled_ns_per_kilo_instruction"],
