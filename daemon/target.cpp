@@ -24,6 +24,7 @@ policy::RegionView to_view(const hmk_record& record) {
   view.generation = record.generation;
   view.node = record.node;
   view.samples = record.samples;
+  view.written = 2 * record.writes > record.samples;
   view.leaf_shift = record.leaf_shift;
   view.movable = (record.flags & HMK_RECORD_IN_FLIGHT) == 0;
   view.demote_only = (record.flags & HMK_RECORD_DEMOTE_ONLY) != 0;
@@ -137,7 +138,7 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
   for (const Tier& tier : tiers_)
     views.push_back({tier.node, tier.total_bytes, usable_free(around.machine.nodes.at(tier.node)),
                      reserve_for(around.config, tier.total_bytes), tier.latency_ns,
-                     tier.bandwidth_mib});
+                     tier.write_latency_ns, tier.bandwidth_mib});
   return views;
 }
 

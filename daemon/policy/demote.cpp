@@ -180,7 +180,7 @@ class RoomMaker {
     const Histogram::Entry& region = (*holder.histogram)[next.id];
     const bool by_share = next.claim.of == Claim::Of::kAny;
     if (!by_share && wanted_.model &&
-        !wanted_.model->is_surely_hotter(wanted_.riser, {region.whi_q16, region.samples})) {
+        !wanted_.model->is_surely_hotter(wanted_.riser, region.heat())) {
       passed_over_.push_back({next.owner, next.tier, next.id});
       return;
     }

@@ -46,13 +46,18 @@ bool GainModel::is_surely_hotter(const Heat& hot, const Heat& cold) const {
   return difference > kDeviations * std::sqrt(variance(hot) + variance(cold));
 }
 
-double GainModel::saved_ns(HotnessQ16 whi_q16, Bytes bytes, std::uint32_t from,
+double GainModel::latency_ns(std::uint32_t tier, const Heat& heat) const {
+  const TierView& view = tiers_[tier];
+  if (!heat.written || view.write_latency_ns == 0) return view.latency_ns;
+  return (static_cast<double>(view.latency_ns) + view.write_latency_ns) / 2;
+}
+
+double GainModel::saved_ns(const Heat& heat, Bytes bytes, std::uint32_t from,
                            std::uint32_t to) const {
-  const double seen = static_cast<double>(whi_q16) / kOneQ16 / num_scans_;
+  const double seen = static_cast<double>(heat.whi_q16) / kOneQ16 / num_scans_;
   const double visits = -num_scans_ * std::log1p(-std::min(seen, kMostSeen));
   const double difference =
-      knows_ ? static_cast<double>(tiers_[from].latency_ns) - tiers_[to].latency_ns
-             : static_cast<double>(from) - to;
+      knows_ ? latency_ns(from, heat) - latency_ns(to, heat) : static_cast<double>(from) - to;
   return visits * kMissesPerVisit * pages(bytes) * difference * horizon_;
 }
 

@@ -22,12 +22,6 @@
 
 namespace hmk::policy {
 
-/// What is known of a region's hotness.
-struct Heat {
-  HotnessQ16 whi_q16 = 0;
-  std::uint32_t samples = 1;  // of the last interval
-};
-
 class GainModel {
  public:
   static constexpr double kMissesPerVisit = 16;
@@ -47,12 +41,13 @@ class GainModel {
   bool is_surely_hotter(const Heat& hot, const Heat& cold) const;
   /// Time that accesses to `bytes` take less in tier `to` than in tier `from`, over
   /// the horizon. Negative when `to` is the slower one.
-  double saved_ns(HotnessQ16 whi_q16, Bytes bytes, std::uint32_t from, std::uint32_t to) const;
+  double saved_ns(const Heat& heat, Bytes bytes, std::uint32_t from, std::uint32_t to) const;
   /// Time to move them: the copy at the lesser bandwidth, and kNsPerPage each.
   double cost_ns(Bytes bytes, std::uint32_t from, std::uint32_t to) const;
 
  private:
   double variance(const Heat& heat) const;
+  double latency_ns(std::uint32_t tier, const Heat& heat) const;
 
   std::vector<TierView> tiers_;
   double num_scans_;

@@ -57,6 +57,7 @@ void Histogram::assign(Entry& entry, const RegionView& region) {
   entry.generation = region.generation;
   entry.leaf_shift = std::clamp<std::uint8_t>(region.leaf_shift, 12, 47) & 0x3f;
   entry.demote_only = region.demote_only;
+  entry.written = region.written;
   entry.samples = std::min<std::uint16_t>(region.samples, 63) & 0x3f;
 }
 
@@ -104,7 +105,7 @@ Histogram::Id Histogram::insert(ProcessId process, const RegionView& region) {
   entry.process = process;
   entry.in_use = 1;
   entry.bucket = bucket_of(region.whi_q16) & 0x3ff;
-  entry.column = column_for(region);
+  entry.column = column_for(region) & 0x7f;
   link(id);
   ++size_;
   return id;
@@ -124,7 +125,7 @@ void Histogram::update(Id id, const RegionView& now) {
     return;
   }
   entry.bucket = bucket & 0x3ff;
-  entry.column = column;
+  entry.column = column & 0x7f;
   link(id);
 }
 

@@ -39,18 +39,20 @@ class Histogram {
     ProcessId process;
     std::uint16_t bucket : 10;
     std::uint16_t samples : 6;  // of the last interval, 63 for more
-    std::uint8_t column;        // kUnlisted: known, but takes no part
+    std::uint8_t column : 7;    // kUnlisted: known, but takes no part
+    std::uint8_t written : 1;
     std::uint8_t leaf_shift : 6;
     std::uint8_t demote_only : 1;
     std::uint8_t in_use : 1;
 
+    Heat heat() const { return {whi_q16, samples, written != 0}; }
     Bytes length() const { return Bytes{pages} * kPage; }
     Bytes resident() const { return Bytes{resident_pages} * kPage; }
     Bytes away() const { return Bytes{away_pages} * kPage; }
     Bytes home() const { return Bytes{resident_pages - away_pages} * kPage; }
   };
 
-  static constexpr std::uint8_t kUnlisted = 0xff;
+  static constexpr std::uint8_t kUnlisted = 0x7f;
 
   /// `tiers`: node of each tier, fastest first; at most 64 (more are ignored).
   Histogram(Shape shape, std::span<const NodeId> tiers);

@@ -277,7 +277,7 @@ class Planner {
                         .source = places[from],
                         .leaving_source = gathers ? 0 : leaves_home(region, length),
                         .victim_below_q16 = victim_below(owner, region.whi_q16),
-                        .riser = {region.whi_q16, region.samples},
+                        .riser = region.heat(),
                         .model = &owner.model,
                         .stage = stage_},
                        room_, shares_);
@@ -348,7 +348,7 @@ class Planner {
   static double gain_ns(const Owner& owner, const Entry& region, Bytes bytes, std::uint32_t from,
                         std::uint32_t to) {
     if (from == to) from = std::min(to + 1, owner.histogram.tiers() - 1);
-    return owner.model.saved_ns(region.whi_q16, bytes, from, to) -
+    return owner.model.saved_ns(region.heat(), bytes, from, to) -
            owner.model.cost_ns(bytes, from, to);
   }
 
@@ -358,8 +358,8 @@ class Planner {
     double loss = 0;
     for (const RoomMade::Victim& victim : made.victims) {
       const Owner& owner = owners_[victim.owner];
-      const HotnessQ16 whi = victim.by_share ? 0 : owner.histogram[victim.id].whi_q16;
-      loss -= owner.model.saved_ns(whi, victim.leaves, victim.from_tier, victim.to_tier);
+      const Heat heat = victim.by_share ? Heat{} : owner.histogram[victim.id].heat();
+      loss -= owner.model.saved_ns(heat, victim.leaves, victim.from_tier, victim.to_tier);
       loss += owner.model.cost_ns(victim.arrives, victim.from_tier, victim.to_tier);
     }
     return made.bytes > promoted

@@ -16,12 +16,14 @@ auto size_and_place(const Histogram::Entry& e) {
 
 bool promotes_before(const Histogram::Entry& a, const Histogram::Entry& b) {
   if (a.hi_q16 != b.hi_q16) return a.hi_q16 > b.hi_q16;
+  if (a.written != b.written) return a.written;
   return size_and_place(a) < size_and_place(b);
 }
 
 bool demotes_before(const Histogram::Entry& a, const Histogram::Entry& b) {
   if (a.bucket != b.bucket) return a.bucket < b.bucket;
   if (a.hi_q16 != b.hi_q16) return a.hi_q16 < b.hi_q16;
+  if (a.written != b.written) return b.written;
   return size_and_place(a) < size_and_place(b);
 }
 

@@ -16,11 +16,11 @@
 namespace hmk::policy {
 
 /// Whether `a` is promoted before `b`, both of one bucket: by hotness of the
-/// last interval, then the smaller one, then by process and address.
+/// last interval, then what is written, then the smaller one, then by process and address.
 bool promotes_before(const Histogram::Entry& a, const Histogram::Entry& b);
 
 /// Whether `a` is a victim before `b`: of a lower bucket, then the colder in the
-/// last interval, then the smaller one, then by process and address.
+/// last interval, then what is not written, then the smaller one, then by process and address.
 bool demotes_before(const Histogram::Entry& a, const Histogram::Entry& b);
 
 /// The first regions of some lists in a given order, at most kMost of them, so

@@ -36,6 +36,14 @@ struct RegionView {
   std::uint8_t leaf_shift = 12;  // largest page-table leaf seen: cuts respect it
   bool movable = true;           // false: in flight, or backing off; takes no part
   bool demote_only = false;      // pinned, shared or refused lately: never promoted
+  bool written = false;          // most samples were of pages written since they came here (HK-58)
+};
+
+/// What is known of a region's hotness.
+struct Heat {
+  HotnessQ16 whi_q16 = 0;
+  std::uint32_t samples = 1;  // of the last interval
+  bool written = false;       // half of its accesses are taken for writes, else none
 };
 
 /// One tier, as the ordered list of tiers names it: fastest first.
@@ -43,9 +51,10 @@ struct TierView {
   NodeId node = kNoNode;
   Bytes total = 0;
   Bytes free = 0;
-  Bytes reserve = 0;                // kept free by us, above the kernel's watermarks
-  std::uint32_t latency_ns = 0;     // of a read; 0 unknown
-  std::uint32_t bandwidth_mib = 0;  // MiB/s; 0 unknown, as if without limit
+  Bytes reserve = 0;                   // kept free by us, above the kernel's watermarks
+  std::uint32_t latency_ns = 0;        // of a read; 0 unknown
+  std::uint32_t write_latency_ns = 0;  // 0 unknown, as a read's
+  std::uint32_t bandwidth_mib = 0;     // MiB/s; 0 unknown, as if without limit
 };
 
 /// What an operator can tune about decisions; defaults of the paper and of

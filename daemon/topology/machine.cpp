@@ -45,7 +45,10 @@ std::optional<Access> read_access(const fs::path& node_dir) {
     const fs::path dir = node_dir / name / "initiators";
     const auto latency = number_file<std::uint32_t>(dir / "read_latency");
     if (!latency || *latency == 0) continue;
-    Access access{{}, *latency, number_file<std::uint32_t>(dir / "read_bandwidth").value_or(0)};
+    const auto number = [&](const char* file) {
+      return number_file<std::uint32_t>(dir / file).value_or(0);
+    };
+    Access access{{}, *latency, number("write_latency"), number("read_bandwidth")};
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(dir, ignored)) {
       const std::string file = entry.path().filename().string();

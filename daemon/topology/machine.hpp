@@ -19,9 +19,10 @@ namespace hmk {
 
 /// What HMAT says about accesses to a node from its best initiators.
 struct Access {
-  std::set<int> initiators;         ///< nodes
-  std::uint32_t latency_ns = 0;     ///< read
-  std::uint32_t bandwidth_mib = 0;  ///< MiB/s, read; 0 when not given
+  std::set<int> initiators;            ///< nodes
+  std::uint32_t latency_ns = 0;        ///< read
+  std::uint32_t write_latency_ns = 0;  ///< 0 when not given
+  std::uint32_t bandwidth_mib = 0;     ///< MiB/s, read; 0 when not given
 };
 
 struct Node {

@@ -30,15 +30,16 @@ int home_or_first(const Machine& machine, int home) {
 
 /// sysfs tells the latency from a node's best initiators only. From elsewhere it
 /// grows in proportion to the distance, which is what SLIT values mean.
-std::uint32_t latency_from(const Machine& machine, const Node& node, int home) {
+std::uint32_t latency_from(const Machine& machine, const Node& node, int home,
+                           std::uint32_t Access::*of) {
   if (!node.access) return 0;
   const Access& access = *node.access;
-  if (access.initiators.empty() || access.initiators.contains(home)) return access.latency_ns;
+  const std::uint32_t nearest = access.*of;
+  if (access.initiators.empty() || access.initiators.contains(home)) return nearest;
   const int far = distance(machine, home, node.id);
   const int near = distance(machine, *access.initiators.begin(), node.id);
-  if (far <= 0 || near <= 0) return access.latency_ns;
-  return static_cast<std::uint32_t>(std::uint64_t{access.latency_ns} *
-                                    static_cast<std::uint64_t>(far) /
+  if (far <= 0 || near <= 0) return nearest;
+  return static_cast<std::uint32_t>(std::uint64_t{nearest} * static_cast<std::uint64_t>(far) /
                                     static_cast<std::uint64_t>(near));
 }
 
@@ -50,8 +51,12 @@ bool has_latencies(const Machine& machine, const TierQuestion& question) {
 }
 
 Tier make_tier(const Machine& machine, const Node& node, int home) {
-  return {node.id, latency_from(machine, node, home), node.access ? node.access->bandwidth_mib : 0,
-          node.total_bytes, usable_free(node)};
+  return {node.id,
+          latency_from(machine, node, home, &Access::latency_ns),
+          latency_from(machine, node, home, &Access::write_latency_ns),
+          node.access ? node.access->bandwidth_mib : 0,
+          node.total_bytes,
+          usable_free(node)};
 }
 
 std::vector<Tier> tiers_as_told(const Machine& machine, const TierQuestion& question, int home) {

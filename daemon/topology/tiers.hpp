@@ -18,8 +18,9 @@ namespace hmk {
 
 struct Tier {
   int node = -1;
-  std::uint32_t latency_ns = 0;     ///< as seen from the home node; 0 unknown
-  std::uint32_t bandwidth_mib = 0;  ///< MiB/s; 0 unknown
+  std::uint32_t latency_ns = 0;        ///< of a read, as seen from the home node; 0 unknown
+  std::uint32_t write_latency_ns = 0;  ///< the same of a write
+  std::uint32_t bandwidth_mib = 0;     ///< MiB/s; 0 unknown
   std::uint64_t total_bytes = 0;
   std::uint64_t free_bytes = 0;  ///< above the kernel's watermarks
 };

@@ -98,13 +98,15 @@ TEST(TierOrder, IsSeenFromWhereTheProcessRuns) {
   Tree tree;  // two sockets with DRAM (0, 1) and slow memory beside each (2, 3)
   tree.put("sys/devices/system/node/online", "0-3\n");
   put_node(tree, {0, "0-1", "10 20 17 28", 100, 50, 90, 95000, 0});
-  put_node(tree, {1, "2-3", "20 10 28 17", 100, 50, 90, 95000, 1});
+  put_node(tree, {1, "2-3", "20 10 28 17", 100, 50, 90, 95000, 1, 100});
   put_node(tree, {2, "", "17 28 10 28", 100, 50, 275, 35000, 0});
   put_node(tree, {3, "", "28 17 28 10", 100, 50, 275, 35000, 1});
   const Machine machine = read_machine(tree.root());
   EXPECT_EQ(nodes_of(order_tiers(machine, {.home = 0})), (Nodes{0, 1, 2, 3}));
   EXPECT_EQ(nodes_of(order_tiers(machine, {.home = 1})), (Nodes{1, 0, 3, 2}));
   EXPECT_EQ(order_tiers(machine, {.home = 0})[1].latency_ns, 180u) << "90 ns, twice as far";
+  EXPECT_EQ(order_tiers(machine, {.home = 0})[1].write_latency_ns, 200u);
+  EXPECT_EQ(order_tiers(machine, {.home = 0})[0].write_latency_ns, 0u) << "not told";
 }
 
 TEST(TierOrder, LeavesOutNodesTheProcessMayNotUseAndThoseWithoutMemory) {

@@ -45,6 +45,7 @@ struct NodeSpec {
   unsigned latency_ns = 0;  ///< 0: no HMAT
   unsigned bandwidth_mib = 0;
   int initiator = 0;
+  unsigned write_latency_ns = 0;  ///< 0: not told
 };
 
 inline void put_node(Tree& tree, const NodeSpec& node) {
@@ -58,6 +59,8 @@ inline void put_node(Tree& tree, const NodeSpec& node) {
   if (node.latency_ns == 0) return;
   const std::string access = dir + "access0/initiators/";
   tree.put(access + "read_latency", std::to_string(node.latency_ns) + "\n");
+  if (node.write_latency_ns != 0)
+    tree.put(access + "write_latency", std::to_string(node.write_latency_ns) + "\n");
   tree.put(access + "read_bandwidth", std::to_string(node.bandwidth_mib) + "\n");
   tree.put(access + "node" + std::to_string(node.initiator) + "/online", "");
 }

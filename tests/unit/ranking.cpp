@@ -89,6 +89,14 @@ TEST_F(Order, PromotesTheHotterOfTheLastIntervalThenTheSmallerThenByPlace) {
   EXPECT_FALSE(promotes_before(entry(0, 0, 2, 1), entry(0, 0, 2, 1)));
 }
 
+TEST_F(Order, OfEquallyHotOnesWhatIsWrittenIsPromotedFirstAndDemotedLast) {
+  Histogram::Entry written = entry(0, 8, 4, 1);
+  written.written = 1;
+  EXPECT_TRUE(promotes_before(written, entry(0, 0, 2, 1)));
+  EXPECT_FALSE(demotes_before(written, entry(0, 0, 8, 1)));
+  EXPECT_FALSE(promotes_before(written, entry(0, 0, 8, 2))) << "hotness comes first";
+}
+
 TEST_F(Order, DemotesALowerBucketBeforeAnythingElse) {
   RegionView cold = region(0, 4, 0, 0), warm = region(8, 2, 0, 1);
   cold.hi_q16 = q16(3);
