@@ -1,0 +1,80 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# kernels: 6.12
+# timeout: 300
+# seconds: 150
+# clock: instructions
+"""Two processes, weights 3 and 1, whose hot parts jump before what is hot has been promoted: of the promotion limit and of
+the fast tier the first has three times as much as the second, within 10 %."""
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, sys.path[0] + "/..")
+import lib  # noqa: E402
+
+GUPS, HMKD, HMKCTL = (lib.build(p) for p in ("tools/load/hmk-load-gups", "daemon/hmkd", "tools/hmkctl/hmkctl"))
+CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
+FAST, SLOW, MIB, PAUSE = 1, 2, 1 << 20, 1.0
+LIMIT_MIB = 2  # less than jumps: what is hot anew is 38 % of 96 MiB in 12 s
+SECONDS = int(os.environ["HMK_SECONDS"])  # of the guest's clock
+
+
+def start_load() -> subprocess.Popen:
+    load = subprocess.Popen(["numactl", "--membind", str(SLOW), GUPS, "--size", "160MiB", "--hot", "60%", "--jump-every", "12s",
+                             "--rate", "60000"], stdout=subprocess.PIPE, text=True)
+    lib.wait_for(lambda: '"ready"' in load.stdout.readline(), 60, "the load has filled its memory")
+    return load
+
+
+def counters() -> list:
+    """Of each process, in the order of `loads`."""
+    rows = {row["pid"]: row for row in json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", "stats").stdout)["targets"]}
+    return [rows[load.pid] for load in loads]
+
+
+def look() -> list:
+    """Bytes of each in the fast tier. Looking costs the guest's clock: once an interval."""
+    time.sleep(PAUSE)
+    return [lib.resident_bytes(load.pid).get(FAST, 0) for load in loads]
+
+
+def tier_is_full() -> bool:
+    """Nothing is left of it but the reserve."""
+    return sum(look()) > 0.85 * room
+
+
+def check_share(amounts: list, what: str) -> None:
+    ratio = amounts[0] / max(amounts[1], 1)
+    lib.check(2.7 <= ratio <= 3.3, f"{what}: {amounts[0] / MIB:.1f} and {amounts[1] / MIB:.1f} MiB, {ratio:.2f} to 1")
+
+
+lib.load_module()
+room = lib.node_free_bytes(FAST)
+loads = [start_load(), start_load()]
+Path(CONFIG).write_text(f"mode: manage\ninterval: 1s\noverhead: 5%\npromote_limit: 16MiB\ntiers: [{FAST}, {SLOW}]\n"
+                        f"attach: [{loads[0].pid}, {loads[1].pid}]\nweights: {loads[0].pid}=3\n", encoding="ascii")
+with open("/run/hmkd.log", "wb") as log:
+    daemon = subprocess.Popen([HMKD, "--config", CONFIG, "--socket", CONTROL], stdout=log, stderr=log)
+lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+lib.wait_for(tier_is_full, 120, "the tier is full")
+lib.run(HMKCTL, "--socket", CONTROL, "set", "promote_limit", f"{LIMIT_MIB}MiB")
+began, looks, end = counters(), [], time.monotonic() + SECONDS
+while time.monotonic() < end:
+    looks.append(look())
+    if len(looks) % 10 == 0:
+        print([round(size / MIB, 1) for size in looks[-1]], [row["promoted_bytes"] // MIB for row in counters()], flush=True)
+promoted = [now["promoted_bytes"] - before["promoted_bytes"] for before, now in zip(began, counters())]
+check_share([sum(column) / len(looks) for column in zip(*looks)], "in the fast tier, on average")
+check_share(promoted, "promoted")
+lib.check(sum(promoted) > 0.8 * LIMIT_MIB * MIB * SECONDS, "the limit was used up")
+daemon.terminate()
+lib.check(daemon.wait(60) == 0, "hmkd ends by itself on SIGTERM")
+for load in loads:
+    load.terminate()
+    last_line = json.loads(load.communicate(timeout=120)[0].splitlines()[-1])
+    lib.check(load.returncode == 0 and last_line["wrong_values"] == 0, f"no value is wrong: {last_line}")
+lib.unload_module()
