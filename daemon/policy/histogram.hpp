@@ -98,11 +98,12 @@ class Histogram {
     return cells_[cell(bucket, column)].pages * kPage;
   }
 
-  /// Calls f(id) for each region of one list, in no particular order. f must
-  /// not change the histogram.
+  /// Calls f(id) for the regions of one list, those first that have been in it longest, until f
+  /// says false. f must not change the histogram.
   template <typename F>
   void for_each(std::uint32_t bucket, std::uint32_t column, F&& f) const {
-    for (Id id = cells_[cell(bucket, column)].head; id != kNone; id = links_[id].next) f(id);
+    for (Id id = cells_[cell(bucket, column)].head; id != kNone && f(id); id = links_[id].next) {
+    }
   }
 
  private:

@@ -2,6 +2,7 @@
 #include "policy/plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "policy/demote.hpp"
@@ -30,6 +31,22 @@ std::vector<TierView> in_order(const Histogram& histogram, std::span<const TierV
   return ordered;
 }
 
+/// Risers that found no victim in a tier. Victims only get hotter as a stage goes on, so what is no
+/// hotter and no better known than one of these need not search.
+class InVain {
+ public:
+  bool covers(const Heat& riser) const { return riser.whi_q16 <= hottest_[known(riser)]; }
+  void add(const Heat& riser) {
+    for (std::size_t less = 0; less <= known(riser); ++less)
+      hottest_[less] = std::max(hottest_[less], riser.whi_q16);
+  }
+
+ private:
+  static std::size_t known(const Heat& riser) { return std::min(riser.samples, 63u); }
+
+  std::array<HotnessQ16, 64> hottest_{};  // with so many samples or more; 0: none
+};
+
 class Planner {
  public:
   Planner(std::span<const ProcessView> processes, const PolicyParams& params)
@@ -56,6 +73,7 @@ class Planner {
     std::uint64_t margin_q16;
     GainModel model;
     Plan plan;
+    std::vector<InVain> in_vain;  // by tier
   };
 
   /// The regions of one process and column in the bucket at hand.
@@ -85,6 +103,7 @@ class Planner {
       owners_.push_back({histogram,
                          std::uint64_t{histogram.width_q16()} * params_.gain_margin,
                          GainModel(tiers, params_),
+                         {},
                          {}});
       holders_.emplace_back(histogram, std::move(places));
     }
@@ -114,6 +133,7 @@ class Planner {
       owner.plan.no_gain = owner.plan.no_room = 0;
       owner.plan.stayed.clear();
       owner.plan.limit_reached = false;
+      owner.in_vain.assign(owner.histogram.tiers(), {});
       buckets = std::max(buckets, owner.histogram.buckets());
     }
     for (std::uint32_t bucket = buckets; bucket-- > 0 && !all_spent();) take_bucket(bucket);
@@ -247,7 +267,7 @@ class Planner {
   }
 
   Outcome promote_to(Id id, const List& list, std::uint32_t to) {
-    const Owner& owner = owners_[list.owner];
+    Owner& owner = owners_[list.owner];
     const std::vector<std::uint32_t>& places = holders_[list.owner].places;
     const Entry& region = owner.histogram[id];
     const std::uint32_t from = owner.histogram.tier_of(list.column);
@@ -266,7 +286,7 @@ class Planner {
     const Bytes free =
         std::min(static_cast<Bytes>(std::max<std::int64_t>(room_[places[to]], 0)), growth);
     RoomMade made;
-    if (free < wanted) {
+    if (free < wanted && !owner.in_vain[to].covers(region.heat())) {
       made = make_room(holders_,
                        {.owner = list.owner,
                         .place = places[to],
@@ -281,8 +301,9 @@ class Planner {
                         .model = &owner.model,
                         .stage = stage_},
                        room_, shares_);
-      if (free + made.bytes < wanted) length = cut_length(region, free + made.bytes);
+      if (made.victims.empty() && !made.nowhere) owner.in_vain[to].add(region.heat());
     }
+    if (free + made.bytes < wanted) length = cut_length(region, free + made.bytes);
     const Bytes bytes = std::min(all, length);
     const bool worth = bytes >= wanted / 2 || bytes >= kWorthAMove;
     const bool pays = gain_ns(owner, region, bytes, from, to) > loss_ns(made, bytes);

@@ -23,21 +23,26 @@ bool promotes_before(const Histogram::Entry& a, const Histogram::Entry& b);
 /// last interval, then what is not written, then the smaller one, then by process and address.
 bool demotes_before(const Histogram::Entry& a, const Histogram::Entry& b);
 
-/// The first regions of some lists in a given order, at most kMost of them, so
-/// that neither memory nor time grows with a bucket that holds half the machine.
-/// What does not get in has its turn in a later interval.
+/// The first regions of some lists in a given order, at most kMost of them, of the
+/// kMostLookedAt of each list that have been in it longest: neither memory nor time grows
+/// with a bucket that holds half the machine. What does not get in has its turn in a
+/// later interval.
 class Shortlist {
  public:
   using Before = bool (*)(const Histogram::Entry&, const Histogram::Entry&);
   static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMostLookedAt = 8 * kMost;
 
   Shortlist(const Histogram& histogram, Before order) : histogram_(&histogram), before_(order) {}
 
   /// Adds the regions of one list that `takes` lets in; all add() come before seal().
   template <typename Takes>
   void add(std::uint32_t bucket, std::uint32_t column, Takes&& takes) {
+    std::size_t looked_at = 0;
     histogram_->for_each(bucket, column, [&](Histogram::Id id) {
-      if (takes((*histogram_)[id])) consider(id);
+      if (!takes((*histogram_)[id])) return true;
+      consider(id);
+      return ++looked_at < kMostLookedAt;
     });
   }
   /// Orders what was added. Then front() is the first.

@@ -19,7 +19,10 @@ class HistogramTest : public testing::Test {
 
   std::vector<Histogram::Id> ids(std::uint32_t bucket, std::uint32_t column) {
     std::vector<Histogram::Id> found;
-    h_.for_each(bucket, column, [&](Histogram::Id id) { found.push_back(id); });
+    h_.for_each(bucket, column, [&](Histogram::Id id) {
+      found.push_back(id);
+      return true;
+    });
     EXPECT_EQ(found.size(), h_.count(bucket, column));
     std::ranges::sort(found);
     return found;
