@@ -6,6 +6,7 @@
 // the page with a private copy. Meanwhile the range is moved from node to node. A lost write shows
 // as an old version, a torn copy as different versions, a stale mapping as either.
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -26,14 +27,16 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kUsage =
     "usage: hmk-integrity [--size 64MiB] [--for 60s] [--pages 4KiB|thp|shmem] [--chunk N]\n"
-    "                     [--force-vma] [--sync] [--clear-refs] [--no-flush] [--write-bit] "
-    "[--no-move]\n"
+    "                     [--force-vma] [--sync] [--clear-refs] [--mover-first] [--no-flush] "
+    "[--write-bit] [--no-move]\n"
     "Moves the range over all nodes with memory, round robin, through /dev/hmk while a reader and "
     "two\n"
     "writers check every page they visit. --chunk pages are committed at a time. --clear-refs "
     "takes "
     "the\n"
-    "write bit of all pages away, again and again, as checkpointing does. --no-flush leaves the "
+    "write bit of all pages away, again and again, as checkpointing does. --mover-first: "
+    "the others have\n"
+    "a tenth of a CPU each, so that one they share is spent on moves. --no-flush leaves the "
     "TLB "
     "flush\n"
     "out, --write-bit takes that bit alone for the sign of a write (both need a module with test "
@@ -45,7 +48,7 @@ struct Plan {
   std::uint64_t size, for_ms;
   Pages pages;
   hmk_move move;  // size, flags and chunk
-  bool is_moving, is_clearing;
+  bool is_moving, is_clearing, is_mover_first;
 };
 
 /// The versions of one page: one word in each of 16 places, no two in the same cache line.
@@ -139,6 +142,7 @@ Plan read_plan(int argc, char** argv) {
   plan.move.flags |= options.flag("--no-flush") ? HMK_MOVE_TEST_NO_FLUSH : 0;
   plan.move.flags |= options.flag("--write-bit") ? HMK_MOVE_TEST_WRITE_BIT : 0;
   plan.is_clearing = options.flag("--clear-refs");
+  plan.is_mover_first = options.flag("--mover-first");
   plan.is_moving = !options.flag("--no-move");
   const std::string pages = options.text("--pages", "4KiB");
   plan.pages = pages == "thp"     ? Pages::kTransparentHuge
@@ -206,7 +210,9 @@ int test(const Plan& plan) {
 
   std::atomic<bool> is_over{false};
   const auto until_over = [&](const std::function<void()>& round) {
-    return std::thread([&is_over, round] {
+    return std::thread([&is_over, &plan, round] {
+      // Still a turn while a chunk is under way: no turn is shorter than a millisecond.
+      if (plan.is_mover_first) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);
       while (!is_over.load(std::memory_order_relaxed)) round();
     });
   };
