@@ -15,6 +15,7 @@
 #include <linux/hmk.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -118,7 +119,7 @@ static void *put(const void *request, size_t bytes)
 
 static void fill_params(struct hmk_params *p)
 {
-	*p = (struct hmk_params){ .mask = HMK_PARAM_INTERVAL | HMK_PARAM_BUDGET, .interval_ns = 50000000, .budget_bp = 1000 };
+	*p = (struct hmk_params){ .mask = HMK_PARAM_INTERVAL | HMK_PARAM_BUDGET, .interval_ns = 50000000, .budget_bp = 100 };
 	if (once_in(3)) {
 		*p = (struct hmk_params){
 			.mask = mostly(draw() & HMK_PARAM_ALL), .interval_ns = mostly(50000000), .budget_bp = (__u32)mostly(500),
@@ -145,7 +146,7 @@ static int somebody(void)
 
 static void fill_range(struct hmk_range *r)
 {
-	const unsigned long first = below(KNOWN / PAGE), pages = 1 + below(once_in(8) ? KNOWN / PAGE : 32);
+	const unsigned long first = below(KNOWN / PAGE), pages = 1 + below(once_in(BIG_ONE_IN) ? KNOWN / PAGE : 8);
 
 	*r = (struct hmk_range){ .start = (__u64)KNOWN_AT + first * PAGE, .length = pages * PAGE, .node = (__s32)below(4) };
 	if (once_in(8)) {
@@ -206,7 +207,7 @@ static long do_move(int fd)
 	static const __u32 flags[] = { HMK_MOVE_TICKET, HMK_MOVE_SYNC_COPY, HMK_MOVE_SHARED, HMK_MOVE_FORCE_VMA,
 				       HMK_MOVE_DRY_RUN };
 	const int is_ticket = once_in(3);	/* of one range, so that RESULT finds it */
-	const unsigned long nr = once_in(BIG_ONE_IN) ? near(HMK_MAX_RANGES) : is_ticket ? 1 : below(once_in(4) ? 100 : 4);
+	const unsigned long nr = once_in(BIG_ONE_IN) ? near(HMK_MAX_RANGES) : is_ticket ? 1 : below(once_in(16) ? 100 : 4);
 	struct hmk_move m = { .size = (__u32)mostly(sizeof(m)), .nr_ranges = (__u32)nr, .cookie = below(8),
 			      .chunk_pages = (__u32)(once_in(2) ? 0 : mostly(below(513))) };
 	struct hmk_range some[100];
@@ -353,7 +354,7 @@ static void *asks(void *arg)
 static void *disturbs(void *arg)
 {
 	seed = (unsigned long)arg;
-	for (;;) {
+	for (unsigned long n = 1;; n++) {
 		char *page = arena + below(ARENA / PAGE) * PAGE;
 
 		switch (below(16)) {
@@ -366,9 +367,21 @@ static void *disturbs(void *arg)
 		default:
 			((volatile unsigned int *)page)[below(PAGE / 4)] = (unsigned int)near(0);
 		}
-		usleep(200);
+		if (!(n % 8))
+			usleep(1000);
 	}
 	return NULL;
+}
+
+/* Mostly on one CPU: a program on both waits for its TLB flushes, and those who ask from the other CPU are enough. */
+static void choose_cpu(int number)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(number, &cpus);
+	if (!once_in(4))
+		sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
 static void worker(int number, unsigned long from)
@@ -378,6 +391,7 @@ static void worker(int number, unsigned long from)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	seed = from | 1;
+	choose_cpu(number);
 	arena = mmap(NULL, ARENA + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	munmap(arena + ARENA, PAGE);
 	for (int i = 0; i < FILES; i++)
@@ -437,7 +451,7 @@ int main(int argc, char **argv)
 	while (now() < end && (!most || shared->calls < most) && !shared->lost) {
 		const int i = (int)below(WORKERS + 1);
 
-		usleep((useconds_t)(10000 + below(300000)));
+		usleep((useconds_t)(10000 + below(600000)));
 		kill(shared->pid[i], SIGKILL);
 		waitpid(shared->pid[i], NULL, 0);
 		killed++;
