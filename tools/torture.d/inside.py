@@ -22,4 +22,6 @@ figures = json.loads(file.read_text(encoding="ascii")) if file.exists() else {}
 file.write_text(json.dumps({**figures, "leaked": sum(leaked.values())}), encoding="ascii")
 if leaked:
     print(f"NOT OK: pages more than before: {leaked}", flush=True)
-sys.exit(status or (1 if leaked else 0))
+if books.tainted():
+    print(f"NOT OK: taint {books.tainted():#x} is new", flush=True)
+sys.exit(status or (1 if leaked or books.tainted() else 0))

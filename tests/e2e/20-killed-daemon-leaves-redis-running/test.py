@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # timeout: 240
-"""SIGKILL of hmkd at ten random moments of a migrating run: redis-server keeps serving, every value
+# seconds: 40
+"""SIGKILL of hmkd at random moments of a migrating run: redis-server keeps serving, every value
 stays right, a restarted hmkd attaches again, and afterwards module and memory are as before."""
 import json
 import os
@@ -9,6 +10,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, sys.path[0] + "/..")
@@ -17,7 +19,7 @@ import lib  # noqa: E402
 LOAD = lib.build("tools/load/hmk-load-kv")
 HMKCTL = lib.build("tools/hmkctl/hmkctl")
 REDIS, STATE, CONTROL, CONFIG = "/run/redis.sock", "/run/load.state", "/run/hmk.sock", "/run/hmkd.yaml"
-ROUNDS, KEYS = 10, 60000
+FEWEST, KEYS = 3, 60000
 rng = random.Random(7)
 
 
@@ -60,13 +62,15 @@ redis = start_redis()
 lib.run(LOAD, "fill", "--socket", REDIS, "--state", STATE, "--keys", KEYS, "--value-size", "2048B")
 load = subprocess.Popen([LOAD, "run", "--socket", REDIS, "--state", STATE, "--read-share", "70%", "--pipeline", "8"],
                         stdout=subprocess.DEVNULL)
-for i in range(ROUNDS):
-    daemon = start_hmkd(redis.pid, 1 + i % 3)
+kills, end = 0, time.monotonic() + int(os.environ["HMK_SECONDS"])
+while kills < FEWEST or time.monotonic() < end:
+    daemon = start_hmkd(redis.pid, 1 + kills % 3)
     goal = rng.randrange(1, 40 << 20)
-    lib.wait_for(lambda: promoted() >= goal, 60, f"round {i}: {goal} bytes are promoted")
-    lib.check(finish(daemon, signal.SIGKILL) == -signal.SIGKILL, f"round {i}: hmkd is killed after {goal} bytes")
+    lib.wait_for(lambda: promoted() >= goal, 60, f"round {kills}: {goal} bytes are promoted")
+    lib.check(finish(daemon, signal.SIGKILL) == -signal.SIGKILL, f"round {kills}: hmkd is killed after {goal} bytes")
     answer = lib.run("redis-cli", "-s", REDIS, "ping").stdout
-    lib.check("PONG" in answer and load.poll() is None, f"round {i}: redis-server serves")
+    lib.check("PONG" in answer and load.poll() is None, f"round {kills}: redis-server serves")
+    kills += 1
 daemon = start_hmkd(redis.pid, 0)
 lib.wait_for(lambda: promoted() > 0, 60, "the restarted hmkd attaches and moves again")
 lib.check(finish(daemon) == 0, "hmkd ends by itself on SIGTERM")
@@ -74,6 +78,7 @@ lib.check(finish(load) == 0, "every reply during the run was right")
 report = lib.run(LOAD, "check", "--socket", REDIS, "--state", STATE).stdout
 lib.check(json.loads(report.splitlines()[-1])["wrong_values"] == 0, "every value is right")
 finish(redis)
+lib.figures(count=kills, lost=0)
 lib.unload_module()
 Path(STATE).unlink()
 lib.wait_for(lambda: abs(lib.free_pages() - before) < 8192, 20, f"free pages {before} back (now {lib.free_pages()})")

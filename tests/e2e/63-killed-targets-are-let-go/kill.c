@@ -11,6 +11,7 @@
 #include <linux/hmk.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -24,11 +25,13 @@
 #include <unistd.h>
 
 #define BYTES	(4ul << 20)
+#define A_MOVE	20000	/* microseconds of the target's move, about */
 #define FREED	1.0	/* seconds */
 #define SLOWER	5.0	/* a kernel with KASAN and lockdep */
 
 struct mover {
 	int fd;
+	unsigned int first;	/* where it begins in the order of paths and nodes */
 	atomic_ulong calls;
 	int last;	/* errno that ended it */
 };
@@ -83,9 +86,9 @@ static void *moves(void *arg)
 	int ret;
 
 	do {
-		struct hmk_range r = { .start = (__u64)memory, .length = BYTES, .node = (__s32)(m->calls % 4) };
-		struct hmk_move req = { .size = sizeof(req), .flags = how[m->calls / 4 % 4], .ranges = (__u64)&r,
-					.nr_ranges = 1 };
+		const unsigned long n = m->first + m->calls;
+		struct hmk_range r = { .start = (__u64)memory, .length = BYTES, .node = (__s32)(n / 4 % 4) };
+		struct hmk_move req = { .size = sizeof(req), .flags = how[n % 4], .ranges = (__u64)&r, .nr_ranges = 1 };
 
 		ret = ioctl(m->fd, HMK_IOC_MOVE, &req);
 		m->calls++;
@@ -107,20 +110,33 @@ static void wait_for_end(int fd, unsigned long round)
 	check(ev.kind == HMK_EVENT_GONE, "the session tells that its target has gone", round);
 }
 
+/* Mover and target mostly on one CPU: on two the mover waits most of its time for TLB flushes. */
+static void choose_cpus(unsigned long round)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(round % 2, &cpus);
+	if (round % 4 == 3)
+		CPU_SET(0, &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
 static unsigned long one(unsigned long round)
 {
 	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID,
 				.params = { .mask = HMK_PARAM_INTERVAL, .interval_ns = 50000000 } };
-	struct mover m = { .fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC) };
+	struct mover m = { .fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC), .first = (unsigned int)rand() % 16 };
 	pthread_t thread;
 	double end;
 
+	choose_cpus(round);
 	a.pidfd = spawn();
 	check(!ioctl(m.fd, HMK_IOC_ATTACH, &a) && !ioctl(m.fd, HMK_IOC_START, 0), "attach and start", round);
 	pthread_create(&thread, NULL, moves, &m);
-	while (m.calls < 1 + (unsigned long)rand() % 4)
+	while (m.calls < (unsigned long)rand() % 2)
 		sched_yield();
-	usleep((useconds_t)rand() % 3000);
+	usleep((useconds_t)rand() % A_MOVE);
 	kill(a.pidfd, SIGKILL);
 	end = now() + freed_within;
 	waitpid(a.pidfd, NULL, 0);
