@@ -32,8 +32,8 @@ def on(gates: int, debug: int = 0) -> Dict[str, int]:
 
 
 ROWS = (
-    Row("page moves with version counters", "18", on(10**7, 10**6), seconds=600, quick=20, unit="pages"),
-    Row("hostile calls", "61", on(10**6, 10**6), seconds=300, quick=15, unit="calls"),
+    Row("page moves with version counters", "18", on(10**7, 10**6), seconds=300, quick=20, unit="pages"),
+    Row("hostile calls", "61", on(10**6, 10**6), seconds=180, quick=15, unit="calls"),
     Row("target killed mid-move", "63", on(10**3, 10**2), seconds=120, quick=10, unit="kills"),
     Row("daemon killed mid-move", "20", on(100, 100), seconds=300, quick=5, unit="kills"),
     Row("load, use, unload", "64", on(10**3, 10**3), seconds=120, quick=10, unit="cycles"),
