@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "config/read.hpp"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "config/keys.hpp"
 #include "util/file.hpp"
@@ -44,7 +46,8 @@ class Reader {
   void report(int line, const std::string& key, const Error& error) {
     std::string text = (key.empty() ? "" : key + ": ") + error.line();
     // The file's own words are in it: they neither break the line nor steer a terminal.
-    std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    std::ranges::replace_if(
+        text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
     problems_[line].push_back(file_ + ":" + std::to_string(line) + ": " + text);
   }
 
@@ -84,15 +87,46 @@ class Reader {
   std::map<int, std::vector<std::string>> problems_;  // by line
 };
 
+/// Counts documents, keeps nothing of them.
+class Documents : public YAML::EventHandler {
+ public:
+  int count = 0;
+
+  void OnDocumentStart(const YAML::Mark&) override { ++count; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+/// 0, 1, or 2 for more. YAML::LoadAll() must not see more: to yaml-cpp 0.7 a text that begins with
+/// "," has documents without end.
+int count_documents(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Documents documents;
+  while (documents.count < 2 && parser.HandleNextDocument(documents)) {
+  }
+  return documents.count;
+}
+
 }  // namespace
 
 ConfigOrProblems read_config_text(const std::string& text, const std::string& file_name) {
   Reader reader(file_name);
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) {
-      reader.report(1, "", {"holds more than one document", "remove the '---' lines"});
-    } else if (!documents.empty()) {
+    if (count_documents(text) > 1) {
+      reader.report(1, "",
+                    {"holds more than one document",
+                     "remove the '---' lines and what stands before the first key"});
+    } else if (const auto documents = YAML::LoadAll(text); !documents.empty()) {
       reader.read(documents.front());
     }
   } catch (const YAML::Exception& e) {

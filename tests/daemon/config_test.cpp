@@ -208,6 +208,14 @@ TEST(Config, HostileNestingIsAProblemAndNotACrash) {
   EXPECT_EQ(problems_of(std::string(100'000, '{')).empty(), false);
 }
 
+TEST(Config, ACommaAtTheStartIsRefusedAtOnce) {
+  const Lines refused = {"f.yaml:1: holds more than one document; remove the '---' lines and what "
+                         "stands before the first key"};
+  for (const char* text : {",", ",\n", ", mode: dry-run\n", "mode: dry-run\n---\nmode: dry-run\n"})
+    EXPECT_EQ(problems_of(text), refused) << text;
+  EXPECT_EQ(problems_of("---\nmode: dry-run\n"), Lines{});
+}
+
 TEST(Config, MissingFileSaysSo) {
   EXPECT_EQ(read_config_file("/nonexistent/hmkd.yaml").problems,
             Lines{"/nonexistent/hmkd.yaml: cannot be read; check the path and its permissions"});
