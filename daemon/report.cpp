@@ -147,6 +147,14 @@ json stayed_of(const Target& target) {
   return rows;
 }
 
+json numa_balancing_of(const Target& target) {
+  const auto& seen = target.numa_balancing().seen();
+  if (!seen) return json();
+  return {{"on", seen->is_on},
+          {"scans", seen->scans},
+          {"moved_bytes", seen->moved_pages * HMK_PAGE_SIZE}};
+}
+
 json stats_of(Target& target, const App& app) {
   const MoveCounters& moved = target.mover().counters();
   json row{{"pid", target.pid()},
@@ -171,6 +179,7 @@ json stats_of(Target& target, const App& app) {
            {"copy_ns", moved.copy_ns},
            {"commit_ns", moved.commit_ns},
            {"commit_max_ns", moved.commit_max_ns},
+           {"numa_balancing", numa_balancing_of(target)},
            {"waits", waits_of(target, app)}};
   // A session that ends at this moment has no figures left: null, not zero.
   const Result<hmk_stats> stats = target.stats();

@@ -106,6 +106,7 @@ void Target::look_around(const Surroundings& around) {
   // Mems_allowed and the name change rarely, yet cpusets and exec do change them.
   if (Result<ProcessInfo> now = read_process(around.root, pid_)) process_ = *std::move(now);
   home_ = home_node(around.root, pid_, around.machine);
+  numa_balancing_.look(around.root, pid_);
   tiers_ = order_tiers(around.machine, {home_, process_.mems_allowed, around.config.tiers});
 }
 

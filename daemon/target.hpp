@@ -22,6 +22,7 @@
 #include "mover/mover.hpp"
 #include "policy/plan.hpp"
 #include "policy/rank.hpp"
+#include "topology/numa_balancing.hpp"
 #include "topology/process.hpp"
 #include "topology/tiers.hpp"
 
@@ -84,6 +85,7 @@ class Target {
   std::uint64_t planned_demote_bytes() const { return planned_demote_bytes_; }
   std::uint64_t plans_replaced() const { return plans_replaced_; }
   const std::map<int, StayedCounters>& stayed() const { return stayed_; }  ///< by node
+  const NumaBalancing& numa_balancing() const { return numa_balancing_; }
   Result<hmk_stats> stats() { return session_.device->stats(); }
   /// Bytes per node; read from the kernel at most once per interval.
   const std::map<int, std::uint64_t>& resident(const std::filesystem::path& root);
@@ -105,6 +107,7 @@ class Target {
   Session session_;
   Mover mover_;
   History history_;
+  NumaBalancing numa_balancing_;
 
   Snapshot snapshot_;
   std::vector<Tier> tiers_;

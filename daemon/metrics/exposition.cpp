@@ -67,6 +67,8 @@ constexpr std::array kMetrics{
            "Time in which pages were unmapped."},
     Metric{"commit_max_ns", "hmk_commit_max_seconds", "gauge", kSeconds,
            "Longest time in which a chunk was unmapped."},
+    Metric{"numa_balancing/moved_bytes", "hmk_numa_balancing_bytes", "counter", 1,
+           "Bytes that the kernel's NUMA balancing moved meanwhile."},
     Metric{"waits/longest_ns", "hmk_wait_longest_seconds", "gauge", kSeconds,
            "Longest wait for a page that was being moved."},
     Metric{"waits/write_faults", "hmk_write_faults", "counter", 1,

@@ -76,6 +76,10 @@ void play(boost::asio::io_context& loop, hmk::test::FakeKernel& kernel) {
   run();
 }
 
+void put_balanced(hmk::test::Tree& tree, unsigned scans, unsigned pages) {
+  tree.put("proc/4711/task/4711/sched", hmk::test::sched_text(scans, pages));
+}
+
 /// What `doctor` looks at: a supported kernel with two rivals at work, no module.
 void put_kernel(hmk::test::Tree& tree) {
   tree.put("proc/sys/kernel/osrelease", "6.12.1-amd64\n");
@@ -119,6 +123,7 @@ int main(int argc, char** argv) {
   hmk::test::put_node(tree, {0, "0-1", "10 20 30 40", 262144, 4096, 90, 95000});
   hmk::test::put_process(tree, kPid, "redis-server");
   put_kernel(tree);
+  put_balanced(tree, 7, 100);
   tree.put("proc/4711/numa_maps",
            "7f0 default N0=2048 N1=2048 N2=512 N3=131072 kernelpagesize_kB=4\n");
 
@@ -145,6 +150,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", started.error().line().c_str());
     return 1;
   }
+  put_balanced(tree, 9, 356);
   if (std::strcmp(argv[1], "--no-interval") != 0) {
     play(loop, kernel);
   } else {

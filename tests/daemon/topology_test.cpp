@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "topology/machine.hpp"
+#include "topology/numa_balancing.hpp"
 #include "topology/process.hpp"
 #include "topology/tiers.hpp"
 #include "tree.hpp"
@@ -181,6 +182,51 @@ TEST(Resident, SumsNumaMapsWithEachMappingsPageSize) {
   EXPECT_EQ(*resident, (std::map<int, std::uint64_t>{
                            {0, 1027 * 4096}, {1, 2ull * 2048 * 1024}, {3, 512 * 4096}}));
   EXPECT_FALSE(read_resident(tree.root(), 11));
+}
+
+TEST(NumaBalancing, CountsSinceTheFirstLookOverThreadsThatComeAndGo) {
+  Tree tree;
+  const auto put = [&](int tid, unsigned scans, unsigned moved) {
+    tree.put("proc/10/task/" + std::to_string(tid) + "/sched", test::sched_text(scans, moved));
+  };
+  tree.put("proc/sys/kernel/numa_balancing", "1\n");
+  put(10, 5, 100);
+  put(11, 5, 40);
+  NumaBalancing rival;
+  rival.look(tree.root(), 10);
+  ASSERT_TRUE(rival.seen());
+  EXPECT_EQ(rival.seen()->moved_pages, 0u) << "what was before is nobody's concern";
+  put(10, 7, 130);
+  put(12, 7, 3);
+  tree.remove("proc/10/task/11");
+  rival.look(tree.root(), 10);
+  EXPECT_EQ(rival.seen()->moved_pages, 33u);
+  EXPECT_EQ(rival.seen()->scans, 2u);
+  EXPECT_TRUE(rival.seen()->is_on);
+  tree.put("proc/sys/kernel/numa_balancing", "0\n");
+  put(10, 8, 131);
+  rival.look(tree.root(), 10);
+  EXPECT_FALSE(rival.seen()->is_on);
+  EXPECT_EQ(rival.seen()->moved_pages, 33u) << "what was counted stays";
+  tree.put("proc/sys/kernel/numa_balancing", "2\n");
+  rival.look(tree.root(), 10);
+  EXPECT_EQ(rival.seen()->moved_pages, 34u);
+  EXPECT_EQ(rival.seen()->scans, 3u);
+}
+
+TEST(NumaBalancing, SaysNothingWhereTheKernelDoesNot) {
+  Tree tree;
+  NumaBalancing rival;
+  rival.look(tree.root(), 10);
+  EXPECT_FALSE(rival.seen()) << "no NUMA balancing in this kernel";
+  tree.put("proc/sys/kernel/numa_balancing", "1\n");
+  rival.look(tree.root(), 10);
+  EXPECT_FALSE(rival.seen()) << "no such process";
+  for (const char* const text : {"", "numa_pages_migrated", "numa_pages_migrated :  x\n"}) {
+    tree.put("proc/10/task/10/sched", text);
+    rival.look(tree.root(), 10);
+    EXPECT_FALSE(rival.seen()) << text;
+  }
 }
 
 }  // namespace

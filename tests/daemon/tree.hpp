@@ -76,6 +76,14 @@ inline void put_four_tiers(Tree& tree, std::uint64_t total_kb = 262144,
 }
 
 /// A process whose threads last ran on `cpu`.
+/// /proc/PID/task/TID/sched, as far as NUMA balancing goes.
+inline std::string sched_text(unsigned scans, unsigned moved_pages) {
+  return "hmk-touch (10, #threads: 1)\n-----\nse.vruntime              :           3.5\n"
+         "mm->numa_scan_seq                            :       " +
+         std::to_string(scans) + "\nnuma_pages_migrated                          :     " +
+         std::to_string(moved_pages) + "\nnuma_preferred_nid              :       0\n";
+}
+
 inline void put_process(Tree& tree, int pid, const std::string& comm, int cpu = 0,
                         unsigned long flags = 4194304, char state = 'S', int parent = 1,
                         unsigned long start_time = 22) {

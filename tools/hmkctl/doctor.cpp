@@ -29,6 +29,7 @@ void check_daemon(const Context& context, Findings& out) {
                      status.data.value(json::json_pointer("/daemon/mode"), "?") + ", " +
                      std::to_string(targets) + (targets == 1 ? " process" : " processes"),
                  theirs == HMK_VERSION ? "" : "hmkctl is " HMK_VERSION ": install one release"});
+  check_balanced(ask(context.socket, "stats", {}).data, out);
 }
 
 json to_json(const Findings& findings) {

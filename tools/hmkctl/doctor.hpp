@@ -26,6 +26,9 @@ using Findings = std::vector<Finding>;
 void check_kernel(const std::filesystem::path& root, Findings& out);
 void check_rivals(const std::filesystem::path& root, Findings& out);
 
+/// What the kernel's NUMA balancing has done to the processes of `hmkctl stats`.
+void check_balanced(const nlohmann::json& stats, Findings& out);
+
 /// The module: loaded, of our ABI, and each feature with the reason if it is off.
 void check_module(const std::filesystem::path& root, Findings& out);
 void check_features(const hmk_info& info, Findings& out);

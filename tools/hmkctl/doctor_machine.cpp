@@ -120,6 +120,25 @@ void check_rivals(const fs::path& root, Findings& out) {
   check_damon(root, out);
 }
 
+void check_balanced(const nlohmann::json& stats, Findings& out) {
+  for (const nlohmann::json& target : stats.value("targets", nlohmann::json::array())) {
+    const nlohmann::json seen = target.value("numa_balancing", nlohmann::json());
+    if (!seen.is_object() || !seen.value("on", false)) continue;
+    const auto moved = seen.value("moved_bytes", std::uint64_t{0});
+    const auto scans = seen.value("scans", std::uint64_t{0});
+    const std::string comm = target.value("comm", "?");
+    const State state = moved > 0 ? State::warn : scans > 0 ? State::note : State::ok;
+    out.push_back({state, "process " + std::to_string(target.value("pid", 0)),
+                   state == State::ok ? comm + ": NUMA balancing leaves it alone"
+                                      : comm + ": NUMA balancing moved " +
+                                            to_text(moved, Unit::bytes) + ", marked it " +
+                                            std::to_string(scans) + " times",
+                   state == State::ok
+                       ? ""
+                       : "turn it off, or start the program under 'numactl --localalloc'"});
+  }
+}
+
 void check_tiers(const fs::path& root, Findings& out) {
   const hmk::Machine machine = hmk::read_machine(root);
   const std::vector<hmk::Tier> tiers = hmk::order_tiers(machine, {});

@@ -75,7 +75,11 @@ Run make_stats(CLI::App& /*verb*/) {
                                               {"chunks_switched", "chunks switched to sync"},
                                               {"copy_ns", "copy time", Unit::ns},
                                               {"commit_ns", "commit time", Unit::ns},
-                                              {"commit_max_ns", "longest commit", Unit::ns}},
+                                              {"commit_max_ns", "longest commit", Unit::ns},
+                                              {"numa_balancing/moved_bytes",
+                                               "moved by NUMA balancing", Unit::bytes},
+                                              {"numa_balancing/scans", "marked by it, times"},
+                                              {"numa_balancing/on", ""}},
                                              Layout::fields,
                                              {kRefused, kPairs, kStayed, kWaits}}};
     return show(context, "stats", {}, kTables);
