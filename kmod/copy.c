@@ -5,6 +5,7 @@
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
+#include "compat/stream.h"
 #include "copy.h"
 
 #define COPY_STEP	16u	/* records a helper takes at a time */
@@ -52,11 +53,15 @@ void hmk_folio_copy(struct folio *dst, struct folio *src)
 {
 	long i, nr = folio_nr_pages(src);
 
-	for (i = 0; i < nr; i++) {
-		copy_highpage(folio_page(dst, i), folio_page(src, i));
-		if (nr > 1)
-			cond_resched();
+	if (nr == 1) {
+		copy_highpage(&dst->page, &src->page);
+		return;
 	}
+	for (i = 0; i < nr; i++) {
+		hmk_stream_page(folio_page(dst, i), folio_page(src, i));
+		cond_resched();
+	}
+	wmb();	/* no lock orders such stores: they come before the mapping */
 }
 
 struct copy_job {

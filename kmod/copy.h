@@ -22,7 +22,10 @@ extern struct workqueue_struct *hmk_ticket_wq;
  */
 struct folio *hmk_folio_alloc(struct folio *src, int node);
 
-/* Copy all pages of a folio; may sleep between pages. */
+/*
+ * Copy all pages of a folio; may sleep between pages. A large one goes past the
+ * cache, of which it would take much and need little.
+ */
 void hmk_folio_copy(struct folio *dst, struct folio *src);
 
 /**
