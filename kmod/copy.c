@@ -33,6 +33,15 @@ void hmk_copy_exit(void)
 	destroy_workqueue(hmk_ticket_wq);
 }
 
+void hmk_queue_near(struct workqueue_struct *wq, struct work_struct *work, int target, int source)
+{
+	int node = target;
+
+	if (node < 0 || !node_state(node, N_CPU))
+		node = source;
+	queue_work_node(node, wq, work);
+}
+
 struct folio *hmk_folio_alloc(struct folio *src, int node)
 {
 	unsigned int order = folio_order(src);
@@ -99,7 +108,7 @@ static u32 helpers_for(const struct hmk_chunk *c)
 	return min3(c->nr / (2 * COPY_STEP), num_online_cpus() - 1, MAX_HELPERS - 1);
 }
 
-static void copy_in_parallel(struct hmk_chunk *c)
+static void copy_in_parallel(struct hmk_chunk *c, int source)
 {
 	struct copy_job job = { .chunk = c, .next = ATOMIC_INIT(0) };
 	struct copy_helper helper[MAX_HELPERS - 1];
@@ -108,7 +117,7 @@ static void copy_in_parallel(struct hmk_chunk *c)
 	for (i = 0; i < nr; i++) {
 		INIT_WORK_ONSTACK(&helper[i].work, copy_helper);
 		helper[i].job = &job;
-		queue_work(hmk_copy_wq, &helper[i].work);
+		hmk_queue_near(hmk_copy_wq, &helper[i].work, c->node, source);
 	}
 	copy_some(&job);
 	for (i = 0; i < nr; i++) {
@@ -119,6 +128,7 @@ static void copy_in_parallel(struct hmk_chunk *c)
 
 void hmk_copy_ahead(struct hmk_chunk *c)
 {
+	int source = folio_nid(c->page[0].src);
 	bool any = false;
 	u32 i;
 
@@ -132,5 +142,5 @@ void hmk_copy_ahead(struct hmk_chunk *c)
 			any |= pg->precopy;
 	}
 	if (any)
-		copy_in_parallel(c);
+		copy_in_parallel(c, source);
 }

@@ -12,6 +12,15 @@ void hmk_copy_exit(void);
 extern struct workqueue_struct *hmk_ticket_wq;
 
 /**
+ * hmk_queue_near() - queue on a CPU of @target, else of @source, else on any.
+ * @wq:     unbound.
+ * @work:   to queue; nothing happens when it is queued already.
+ * @target: node where the copies go; memory without CPUs is nobody's place.
+ * @source: node they come from, or NUMA_NO_NODE.
+ */
+void hmk_queue_near(struct workqueue_struct *wq, struct work_struct *work, int target, int source);
+
+/**
  * hmk_folio_alloc() - a target for one source.
  * @src:  decides the size.
  * @node: and no other.
@@ -30,7 +39,7 @@ void hmk_folio_copy(struct folio *dst, struct folio *src);
 
 /**
  * hmk_copy_ahead() - give every record a target and pre-copy what may be.
- * @c: collected chunk; no lock held, the application runs.
+ * @c: collected chunk, not empty; no lock held, the application runs.
  *
  * Records without a target are dropped with "no room". The copies run in
  * several helper threads (HK-49) and have ended on return.

@@ -21,7 +21,7 @@
 
 #define MAX_RANGE_BYTES	(1ull << 40)
 #define MOVE_FLAGS	(HMK_MOVE_TICKET | HMK_MOVE_SYNC_COPY | HMK_MOVE_SHARED | \
-			 HMK_MOVE_FORCE_VMA | HMK_MOVE_DRY_RUN)
+			 HMK_MOVE_FORCE_VMA | HMK_MOVE_DRY_RUN | HMK_MOVE_PAIRED)
 
 static u32 known_flags(void)
 {
@@ -108,9 +108,15 @@ static int check_move(struct hmk_session *s, const struct hmk_move *m,
 	return err ? err : check_overlap(ranges, m->nr_ranges);
 }
 
-static bool should_stop(const struct hmk_session *s)
+/* Asked before each chunk, and again before it is committed. Return: 0 or why it ends here. */
+static int should_stop(const struct hmk_chunk *c)
 {
-	return READ_ONCE(s->closing) || fatal_signal_pending(current);
+	if (READ_ONCE(c->session->closing) || fatal_signal_pending(current))
+		return -EINTR;
+	if (c->cancel && READ_ONCE(*c->cancel))
+		return -ECANCELED;
+	/* Only our reference keeps the memory of a target that has ended. */
+	return atomic_read(&c->mm->mm_users) == 1 ? -ESRCH : 0;
 }
 
 static void preset(struct hmk_chunk *c, int status)
@@ -154,20 +160,25 @@ static bool takes_part(const struct hmk_chunk *c, struct vm_area_struct *vma)
 	return hmk_vma_takes_part(vma) && (c->own || !(vma->vm_flags & VM_MERGEABLE));
 }
 
-/* The mmap lock is not held while pages are copied. Return: 0 or -EINTR. */
+/*
+ * The mmap lock is not held while pages are copied. Return: 0 or why it ends here,
+ * and then what was copied ahead is given back.
+ */
 static int copy_and_commit(struct hmk_chunk *c)
 {
 	u64 clean = c->res->pages_clean, recopied = c->res->pages_recopied;
 	struct vm_area_struct *vma;
 	u64 begin = ktime_get_ns();
-	bool locked;
 	u32 i;
+	int err;
 
 	hmk_copy_ahead(c);
 	c->res->copy_ns += ktime_get_ns() - begin;
 
-	locked = !mmap_read_lock_killable(c->mm);
-	vma = locked ? find_vma(c->mm, c->start) : NULL;
+	err = should_stop(c);
+	if (!err)
+		err = mmap_read_lock_killable(c->mm);
+	vma = err ? NULL : find_vma(c->mm, c->start);
 	if (vma && vma->vm_start <= c->start && vma->vm_end >= c->end && takes_part(c, vma)) {
 		c->vm_flags = vma->vm_flags;
 		if (c->own)
@@ -175,19 +186,19 @@ static int copy_and_commit(struct hmk_chunk *c)
 		else
 			hmk_commit_vma(c);
 	}
-	if (locked)
+	if (!err)
 		mmap_read_unlock(c->mm);
-	for (i = 0; i < c->nr; i++)	/* the VMA has changed: pages stay */
+	for (i = 0; i < c->nr; i++)	/* stopped, or the VMA has changed: pages stay */
 		if (c->page[i].src)
-			hmk_drop(c, &c->page[i], HMK_REFUSED_GONE, -EBUSY);
+			hmk_drop(c, &c->page[i], err ? HMK_REFUSED_BUSY : HMK_REFUSED_GONE, -EBUSY);
 	c->nr = 0;
 	predict(c, clean, recopied);
-	return locked ? 0 : -EINTR;
+	return err;
 }
 
 /*
  * One chunk: c->start is given, c->end is at most one chunk further and is cut
- * where the VMA ends. Return: 0 or -EINTR.
+ * where the VMA ends. Return: 0 or why it ends here.
  */
 static int move_chunk(struct hmk_chunk *c)
 {
@@ -251,8 +262,9 @@ static int move_range(struct hmk_chunk *c, const struct hmk_range *r, u32 chunk_
 	}
 	for (c->start = r->start; c->start < end && !err; c->start = c->end) {
 		c->end = chunk_end(c->start, end, chunk_pages);
-		if (should_stop(c->session))
-			return -EINTR;
+		err = should_stop(c);
+		if (err)
+			return err;
 		err = move_chunk(c);
 		if (!err)
 			err = put_status(c, r);
@@ -287,55 +299,87 @@ static void add_sums(struct hmk_session *s, int node, const struct hmk_range_res
 	spin_unlock(&s->stats_lock);
 }
 
+static void take_ranges(struct hmk_run *run, struct hmk_chunk *c)
+{
+	struct hmk_session *s = run->session;
+	const struct hmk_move *m = run->move;
+	u32 pages = m->chunk_pages ? m->chunk_pages : HMK_CHUNK_PAGES, i;
+	int err;
+
+	c->session = s;
+	c->mm = s->mm;
+	c->cancel = run->cancel;
+	c->flags = m->flags;
+	c->own = hmk_has(HMK_FEAT_MOVE_OWN) && !(m->flags & HMK_MOVE_FORCE_VMA);
+	while ((i = atomic_fetch_inc(&run->next)) < m->nr_ranges) {
+		const struct hmk_range *r = &run->ranges[i];
+
+		c->res = &run->results[i];
+		err = READ_ONCE(run->err);
+		if (!err)
+			err = move_range(c, r, pages);
+		if (err)
+			WRITE_ONCE(run->err, err);
+		c->res->error = err;
+		add_sums(s, r->node, c->res);
+		if (r->node >= 0)
+			hmk_session_touched(s, r->start, r->start + r->length);
+	}
+}
+
+struct second {
+	struct work_struct work;
+	struct hmk_run *run;
+	struct hmk_chunk *chunk;
+};
+
+static void second_worker(struct work_struct *work)
+{
+	struct second *second = container_of(work, struct second, work);
+
+	take_ranges(second->run, second->chunk);
+}
+
+/* One that has not begun when all ranges are taken never does: nobody waits for a free worker. */
+static void take_ranges_paired(struct hmk_run *run, struct hmk_chunk *c, struct hmk_chunk *other)
+{
+	struct second second = { .run = run, .chunk = other };
+
+	INIT_WORK_ONSTACK(&second.work, second_worker);
+	hmk_queue_near(hmk_ticket_wq, &second.work, run->ranges[1].node, NUMA_NO_NODE);
+	take_ranges(run, c);
+	cancel_work_sync(&second.work);
+	destroy_work_on_stack(&second.work);
+}
+
 /**
- * hmk_move_ranges() - move checked ranges, one after the other.
- * @s:       attached session.
- * @m:       flags and chunk size, checked.
- * @ranges:  checked.
- * @results: one per range, zeroed by the caller.
- * @user:    the caller's status arrays may be written.
+ * hmk_move_ranges() - move checked ranges in their order.
+ * @run: all but @next and @err set by the caller.
  *
- * Return: 0; -ESRCH when the target has gone; -EINTR when stopped in between
- * (results say how far it came); -EFAULT when a status cannot be written;
+ * Return: 0; -ESRCH when the target has gone; -EINTR or -ECANCELED when stopped in
+ * between (results say how far it came); -EFAULT when a status cannot be written;
  * -ENOMEM. What was not moved stays mapped where it was.
  */
-int hmk_move_ranges(struct hmk_session *s, const struct hmk_move *m,
-		    const struct hmk_range *ranges, struct hmk_range_result *results,
-		    bool user)
+int hmk_move_ranges(struct hmk_run *run)
 {
-	u32 i, pages = m->chunk_pages ? m->chunk_pages : HMK_CHUNK_PAGES;
-	struct hmk_chunk *c;
-	int err = 0;
+	bool paired = run->move->flags & HMK_MOVE_PAIRED && run->move->nr_ranges > 1;
+	struct hmk_chunk *c = kvcalloc(1 + paired, sizeof(*c), GFP_KERNEL);
 
-	c = kvzalloc(sizeof(*c), GFP_KERNEL);
 	if (!c)
 		return -ENOMEM;
-	if (!mmget_not_zero(s->mm)) {
+	if (!mmget_not_zero(run->session->mm)) {
 		kvfree(c);
 		return -ESRCH;
 	}
-	c->session = s;
-	c->mm = s->mm;
-	c->flags = m->flags;
-	c->own = hmk_has(HMK_FEAT_MOVE_OWN) && !(m->flags & HMK_MOVE_FORCE_VMA);
 	if (hmk_has(HMK_FEAT_LRU_DRAIN))
 		hmk_call(lru_add_drain_all)();
-	for (i = 0; i < m->nr_ranges; i++) {
-		struct hmk_range r = ranges[i];
-
-		if (!user)
-			r.status = 0;
-		c->res = &results[i];
-		if (!err)
-			err = move_range(c, &r, pages);
-		c->res->error = err;
-		add_sums(s, r.node, c->res);
-		if (r.node >= 0)
-			hmk_session_touched(s, r.start, r.start + r.length);
-	}
-	mmput_async(s->mm);
+	if (paired)
+		take_ranges_paired(run, &c[0], &c[1]);
+	else
+		take_ranges(run, c);
+	mmput_async(run->session->mm);
 	kvfree(c);
-	return err;
+	return run->err;
 }
 
 /* Whether answers can be written, before the first page moves. It writes zeros there. */
@@ -366,7 +410,9 @@ static int move_now(struct hmk_session *s, const struct hmk_move *m,
 		return -ENOMEM;
 	err = check_answers(m, ranges);
 	if (!err)
-		err = hmk_move_ranges(s, m, ranges, results, true);
+		err = hmk_move_ranges(&(struct hmk_run){
+			.session = s, .move = m, .ranges = ranges, .results = results,
+		});
 	if (m->results && copy_to_user(u64_to_user_ptr(m->results), results,
 				       m->nr_ranges * sizeof(*results)))
 		err = -EFAULT;
@@ -379,6 +425,8 @@ static int check_header(struct hmk_session *s, const struct hmk_move *m)
 	if (m->flags & ~known_flags() || m->chunk_pages > HMK_CHUNK_PAGES || !m->nr_ranges)
 		return -EINVAL;
 	if (m->results && m->flags & HMK_MOVE_TICKET)
+		return -EINVAL;
+	if (m->flags & HMK_MOVE_PAIRED && !(m->flags & HMK_MOVE_TICKET))
 		return -EINVAL;
 	if (m->nr_ranges > HMK_MAX_RANGES)
 		return -E2BIG;

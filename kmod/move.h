@@ -32,7 +32,8 @@ struct hmk_page {
 
 struct hmk_chunk {
 	struct hmk_session *session;
-	struct mm_struct *mm;	/* users held */
+	struct mm_struct *mm;	/* users held, once by all who move for this request */
+	const bool *cancel;	/* set when its ticket is to stop */
 	unsigned long start, end;
 	int node;		/* -1: only ask where the pages are */
 	u32 flags;		/* HMK_MOVE_* */
@@ -49,9 +50,19 @@ struct hmk_chunk {
 
 /* move.c */
 long hmk_move(struct hmk_session *s, void __user *arg);
-int hmk_move_ranges(struct hmk_session *s, const struct hmk_move *m,
-		    const struct hmk_range *ranges, struct hmk_range_result *results,
-		    bool user);
+
+/* A request under way: one or two workers take its ranges in order. */
+struct hmk_run {
+	struct hmk_session *session;
+	const struct hmk_move *move;
+	const struct hmk_range *ranges;		/* checked */
+	struct hmk_range_result *results;	/* one per range, zeroed */
+	const bool *cancel;	/* of the ticket; NULL: its caller waits */
+	atomic_t next;		/* range to take */
+	int err;		/* of whom it met first: it ends all */
+};
+
+int hmk_move_ranges(struct hmk_run *run);
 
 /* collect.c */
 void hmk_collect(struct hmk_chunk *c, struct vm_area_struct *vma);

@@ -16,7 +16,8 @@ struct hmk_ticket {
 	struct hmk_range *ranges;
 	struct hmk_range_result *results;
 	u64 done_ns;
-	bool done, told;
+	bool begun, done, told;
+	bool cancel;			/* read by its worker without the lock */
 };
 
 static void ticket_free(struct hmk_ticket *t)
@@ -54,6 +55,7 @@ long hmk_ticket_queue(struct hmk_session *s, const struct hmk_move *m,
 		      struct hmk_range *ranges)
 {
 	struct hmk_ticket *t = kzalloc(sizeof(*t), GFP_KERNEL);
+	int node = ranges[0].node;
 	long err = 0;
 
 	if (t)
@@ -78,7 +80,7 @@ long hmk_ticket_queue(struct hmk_session *s, const struct hmk_move *m,
 	if (err)
 		ticket_free(t);
 	else
-		queue_work(hmk_ticket_wq, &s->ticket_work);
+		hmk_queue_near(hmk_ticket_wq, &s->ticket_work, node, NUMA_NO_NODE);
 	return err;
 }
 
@@ -89,12 +91,31 @@ static struct hmk_ticket *next_to_do(struct hmk_session *s)
 	spin_lock(&s->event_lock);
 	list_for_each_entry(t, &s->tickets, list) {
 		if (!t->done) {
+			t->begun = true;
 			found = t;
 			break;
 		}
 	}
 	spin_unlock(&s->event_lock);
 	return found;
+}
+
+/* Nobody else looks at the results: it is not done yet, or off its list. */
+static void give_up(struct hmk_ticket *t, int err)
+{
+	u32 i;
+
+	for (i = 0; i < t->move.nr_ranges; i++) {
+		if (!t->results[i].chunks)
+			t->results[i].error = err;
+	}
+}
+
+static void tell_done(struct hmk_session *s, struct hmk_ticket *t)
+{
+	lockdep_assert_held(&s->event_lock);
+	t->done = true;
+	t->done_ns = ktime_get_ns();
 }
 
 /* One worker per session: its tickets run in their order. */
@@ -104,21 +125,39 @@ void hmk_ticket_work(struct work_struct *work)
 	struct hmk_ticket *t;
 
 	while (!READ_ONCE(s->closing) && (t = next_to_do(s))) {
-		int err = hmk_move_ranges(s, &t->move, t->ranges, t->results, false);
-		u32 i;
+		int err = hmk_move_ranges(&(struct hmk_run){
+			.session = s, .move = &t->move, .ranges = t->ranges,
+			.results = t->results, .cancel = &t->cancel,
+		});
 
-		/* -ESRCH and -ENOMEM come before the first range. */
-		for (i = 0; err && i < t->move.nr_ranges; i++) {
-			if (!t->results[i].chunks)
-				t->results[i].error = err;
-		}
+		if (err)	/* -ESRCH and -ENOMEM come before the first range */
+			give_up(t, err);
 		trace_hmk_ticket(&t->move, err);
 		spin_lock(&s->event_lock);
-		t->done = true;
-		t->done_ns = ktime_get_ns();
+		tell_done(s, t);
 		spin_unlock(&s->event_lock);
 		wake_up_interruptible(&s->wait);
 	}
+}
+
+/* What was copied ahead is given back by its worker, before it is told. */
+static long cancel(struct hmk_session *s, u64 cookie)
+{
+	struct hmk_ticket *t;
+	bool over = false;
+
+	spin_lock(&s->event_lock);
+	t = find(s, cookie);
+	if (t && !t->done) {
+		WRITE_ONCE(t->cancel, true);
+		over = !t->begun;
+		if (over)
+			tell_done(s, t);
+	}
+	spin_unlock(&s->event_lock);
+	if (over)
+		wake_up_interruptible(&s->wait);
+	return t ? 0 : -ENOENT;
 }
 
 /**
@@ -130,7 +169,8 @@ void hmk_ticket_work(struct work_struct *work)
  * be held over a fault, since mmap() of the table takes one below the mmap lock.
  *
  * Return: 0; -EAGAIN while it runs; -ENOENT; -EINVAL when the number of ranges
- * differs; -EFAULT, and then the ticket is kept.
+ * differs; -EFAULT, and then the ticket is kept. With HMK_RESULT_CANCEL 0 also when
+ * it has ended.
  */
 long hmk_result(struct hmk_session *s, void __user *arg)
 {
@@ -140,8 +180,10 @@ long hmk_result(struct hmk_session *s, void __user *arg)
 
 	if (err)
 		return err;
-	if (r.flags || r.reserved)
+	if (r.flags & ~HMK_RESULT_CANCEL || r.reserved)
 		return -EINVAL;
+	if (r.flags)
+		return r.results || r.nr_ranges ? -EINVAL : cancel(s, r.cookie);
 	spin_lock(&s->event_lock);
 	t = find(s, r.cookie);
 	if (!t)
@@ -157,6 +199,8 @@ long hmk_result(struct hmk_session *s, void __user *arg)
 	spin_unlock(&s->event_lock);
 	if (err)
 		return err;
+	if (!t->begun)
+		give_up(t, -ECANCELED);
 	if (!copy_to_user(u64_to_user_ptr(r.results), t->results,
 			  array_size(r.nr_ranges, sizeof(*t->results)))) {
 		ticket_free(t);

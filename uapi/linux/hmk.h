@@ -43,6 +43,7 @@
  *   ENOENT      no ticket with that cookie
  *   ENOTCONN    the call needs ATTACH first
  *   ENOMEM      no kernel memory; everything undone
+ *   ECANCELED   (of a range) its ticket was stopped by HMK_RESULT_CANCEL
  *   EINTR       a fatal signal arrived; ranges done so far are reported
  *   EOPNOTSUPP  this kernel cannot do it: see HMK_IOC_GET_INFO; START of a target
  *               whose memory a virtual machine or device uses behind its page
@@ -82,6 +83,7 @@ enum {
 	HMK_FEAT_CPUSET,		/* target nodes are checked against the cpuset */
 	HMK_FEAT_TEST_SWITCHES,		/* built with switches that break it, for tests */
 	HMK_FEAT_SPLIT_HUGE,		/* huge pages whose parts differ can be split */
+	HMK_FEAT_MOVE_PAIRED,		/* HMK_MOVE_PAIRED and HMK_RESULT_CANCEL are known */
 	HMK_FEAT_NR
 };
 
@@ -258,6 +260,12 @@ struct hmk_record {
 #define HMK_MOVE_SHARED		(1u << 2)	/* also pages mapped by others (CAP_SYS_NICE) */
 #define HMK_MOVE_FORCE_VMA	(1u << 3)	/* take the migrate_vma path */
 #define HMK_MOVE_DRY_RUN	(1u << 4)	/* check the request, move nothing */
+/*
+ * With TICKET: two ranges under way at a time, taken in their order, so that one is
+ * promoted while the next is demoted. When a range begins, at most one before it has
+ * not ended: what makes room should come two ahead of what needs it.
+ */
+#define HMK_MOVE_PAIRED		(1u << 5)
 /* Only with HMK_FEAT_TEST_SWITCHES: break the move on purpose, to prove a test. */
 #define HMK_MOVE_TEST_WRITE_BIT	(1u << 29)	/* with FORCE_VMA: believe the write bit alone */
 #define HMK_MOVE_TEST_NO_FLUSH	(1u << 30)
@@ -309,10 +317,17 @@ struct hmk_move {
 	__u32 chunk_pages;	/* commit unit; 0: chosen per path; at most 512 */
 };
 
+/*
+ * Stop a ticket instead: it ends at once when it has not begun, else after the
+ * chunks under way, and is told and fetched as any other. Ranges that did not come
+ * to their end have the error -ECANCELED. @results and @nr_ranges are 0.
+ */
+#define HMK_RESULT_CANCEL	(1u << 0)
+
 /* Fetch a finished ticket and forget it. */
 struct hmk_result {
 	__u32 size;
-	__u32 flags;		/* 0 */
+	__u32 flags;		/* HMK_RESULT_* */
 	__u64 cookie;
 	__u64 results;		/* struct hmk_range_result[nr_ranges] */
 	__u32 nr_ranges;	/* as given to MOVE */
