@@ -362,7 +362,7 @@ Result<void> App::pause(bool is_paused) {
     if (const Result<void> done = target->device().run(!is_paused); !done)
       spdlog::warn("clock not {} pid={} reason=\"{}\"", is_paused ? "stopped" : "started",
                    target->pid(), done.error().line());
-    if (is_paused) target->abandon_moves();
+    if (is_paused) target->stop_moves();
   }
   is_paused_ = is_paused;
   spdlog::info(is_paused ? "paused" : "resumed");

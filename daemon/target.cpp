@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "device/features.hpp"
 #include "params.hpp"
 #include "util/log.hpp"
 
@@ -49,7 +50,7 @@ Mode Target::mode(const Config& config) const {
 }
 
 void Target::config_changed(const Config& config) {
-  if (mode(config) != Mode::manage) mover_.abandon();
+  if (mode(config) != Mode::manage) stop_moves();
 }
 
 Target::State Target::handle_events(const Surroundings& around) {
@@ -182,7 +183,8 @@ void Target::account(const policy::Plan& plan) {
 
 void Target::move(const policy::Plan& plan, const Surroundings& around) {
   if (mode(around.config) == Mode::track_only) return;
-  mover_.set_flags(to_move_flags(around.config));
+  const bool paired = has_feature(session_.info, HMK_FEAT_MOVE_PAIRED);
+  mover_.set_flags(to_move_flags(around.config) | (paired ? HMK_MOVE_PAIRED : 0));
   if (mode(around.config) == Mode::dry_run) return check(mover_.rehearse(plan));
   std::vector<int> nodes;
   for (const Tier& tier : tiers_) nodes.push_back(tier.node);

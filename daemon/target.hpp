@@ -55,8 +55,8 @@ class Target {
   /// The mode or the tiers may have changed.
   void config_changed(const Config& config);
 
-  /// Send no more of the plan that is moving.
-  void abandon_moves() { mover_.abandon(); }
+  /// Send no more of the plan that is moving, and stop what is under way.
+  void stop_moves() { check(mover_.cancel()); }
 
   Device& device() { return *session_.device; }
   std::int32_t pid() const { return pid_; }

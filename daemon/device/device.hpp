@@ -45,6 +45,8 @@ class Device {
   /// `flags`: HMK_MOVE_* but TICKET, which is a matter of course here.
   virtual Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
                             std::uint32_t flags) = 0;
+  /// Stop a ticket that has not ended; its end is told as ever.
+  virtual Result<void> cancel(std::uint64_t cookie) = 0;
   /// Fetch a finished ticket and forget it: one entry per range, in order.
   virtual Result<std::vector<hmk_range_result>> result(std::uint64_t cookie,
                                                        std::size_t nr_ranges) = 0;

@@ -88,6 +88,7 @@ class KernelDevice : public Device {
   Result<void> run(bool runs) override;
   Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
                     std::uint32_t flags) override;
+  Result<void> cancel(std::uint64_t cookie) override;
   Result<std::vector<hmk_range_result>> result(std::uint64_t cookie,
                                                std::size_t nr_ranges) override;
 
@@ -154,6 +155,15 @@ Result<void> KernelDevice::move(std::uint64_t cookie, std::span<const hmk_range>
   request.nr_ranges = static_cast<__u32>(ranges.size());
   if (const int err = call(fd_.get(), HMK_IOC_MOVE, &request))
     return failed("MOVE", err, err == EPERM ? "moving memory of others needs CAP_SYS_NICE" : "");
+  return {};
+}
+
+Result<void> KernelDevice::cancel(std::uint64_t cookie) {
+  hmk_result request{};
+  request.size = sizeof(request);
+  request.flags = HMK_RESULT_CANCEL;
+  request.cookie = cookie;
+  if (const int err = call(fd_.get(), HMK_IOC_RESULT, &request)) return failed("RESULT", err);
   return {};
 }
 

@@ -99,6 +99,7 @@ class PlainDevice : public Device {
   Result<void> run(bool runs) override;
   Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
                     std::uint32_t flags) override;
+  Result<void> cancel(std::uint64_t) override { return {}; }  // move() has moved all
   Result<std::vector<hmk_range_result>> result(std::uint64_t cookie, std::size_t) override;
 
  private:

@@ -2,6 +2,7 @@
 #include "metrics/counters.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <numeric>
 
 namespace hmk {
@@ -34,7 +35,7 @@ void MoveCounters::add(const Moved& what, const hmk_range_result& result) {
     refused_bytes[reason] += result.refused[reason] * HMK_PAGE_SIZE;
     pair.refused_bytes[reason] += result.refused[reason] * HMK_PAGE_SIZE;
   }
-  if (result.error != 0) {
+  if (result.error != 0 && result.error != -ECANCELED) {
     ++failed_ranges;
     failed_bytes += what.length;
   }

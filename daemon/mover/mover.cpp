@@ -73,6 +73,32 @@ void Mover::enqueue(const policy::Move& promotion, std::span<const policy::Move>
   for (; next != down.end(); ++next) waiting_.push_back({*next, false});
 }
 
+/// At most one range before the one that begins is still under way: with what makes
+/// room a piece further ahead, there is room whichever that is.
+void Mover::lead_by_a_piece() {
+  std::deque<Step> down, ordered;
+  std::ranges::copy_if(waiting_, std::back_inserter(down), [](auto& step) { return !step.rises; });
+  std::uint64_t needed = kPieceBytes, led = 0;
+  for (const Step& step : waiting_) {
+    if (!step.rises) {
+      needed += step.move.bytes;
+      continue;
+    }
+    for (; !down.empty() && led < needed; down.pop_front()) {
+      led += down.front().move.bytes;
+      ordered.push_back(down.front());
+    }
+    ordered.push_back(step);
+  }
+  std::ranges::copy(down, std::back_inserter(ordered));
+  waiting_ = std::move(ordered);
+}
+
+Result<void> Mover::cancel() {
+  abandon();
+  return in_flight_ ? device_.cancel(in_flight_->cookie) : Result<void>{};
+}
+
 Result<void> Mover::start(const policy::Plan& plan, std::vector<int> tier_nodes,
                           std::uint64_t seq) {
   waiting_.clear();
@@ -85,6 +111,7 @@ Result<void> Mover::start(const policy::Plan& plan, std::vector<int> tier_nodes,
   }
   for (std::size_t i = 0; i < plan.promotions.size(); ++i)
     enqueue(plan.promotions[i], victims_of(own, i));
+  if (flags_ & HMK_MOVE_PAIRED) lead_by_a_piece();
   tier_nodes_ = std::move(tier_nodes);
   seq_ = seq;
   back_off_.forget_old(seq);
@@ -116,6 +143,7 @@ Result<void> Mover::send() {
     ticket.steps.push_back(step);
     ticket.spans.emplace_back(step.move.start, step.move.start + step.move.length);
   }
+  if (ticket.steps.empty()) return {};
   if (Result<void> sent = device_.move(ticket.cookie, to_ranges(ticket.steps), flags_); !sent) {
     if (sent.error().err == EAGAIN) return {};  // queue full: retry() at the next event
     abandon();
@@ -166,6 +194,7 @@ void Mover::account(const Step& step, const hmk_range_result& result) {
   const auto moved = moved_pages(result);
   const auto refused = refused_pages(result) - result.refused[HMK_REFUSED_NO_ROOM];
   const bool no_room = result.refused[HMK_REFUSED_NO_ROOM] != 0;
+  if (result.error == -ECANCELED) return;
   if (result.error != 0 || refused > moved || (moved == 0 && !no_room))
     back_off_.failed(move.start, move.length, seq_);
   else

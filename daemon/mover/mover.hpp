@@ -4,6 +4,8 @@
 // flight; in it, and from ticket to ticket, a piece that makes room is followed
 // by the piece that uses it, so that no tier stands empty while a plan runs. What
 // makes room for another process goes first; until it has, the reserve lends it.
+// With HMK_MOVE_PAIRED two pieces are under way at a time, so that one is demoted
+// while the one before is promoted, and what makes room leads by one piece more.
 //
 //   mover.start(plan, tier_nodes, seq);
 //   on HMK_EVENT_TICKET: mover.finish(cookie);
@@ -32,12 +34,14 @@ class Mover {
   Result<void> start(const policy::Plan& plan, std::vector<int> tier_nodes, std::uint64_t seq);
   /// A ticket has finished: account for it and send the next.
   Result<void> finish(std::uint64_t cookie);
-  /// Try again what found the module's queue full.
+  /// Try again what found the module's queue full or was held back.
   Result<void> retry() { return send(); }
   /// Ask the module whether it would take a plan; moves nothing.
   Result<void> rehearse(const policy::Plan& plan);
   /// Send nothing more of this plan; the ticket in flight finishes by itself.
   void abandon() { waiting_.clear(); }
+  /// And stop that one, too: it ends soon, and is accounted for as far as it came.
+  Result<void> cancel();
 
   /// Called for each range that has ended.
   using OnEnd = std::function<void(const policy::Move&, const hmk_range_result&)>;
@@ -66,6 +70,7 @@ class Mover {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> spans;  // start, end; by start
   };
 
+  void lead_by_a_piece();
   void enqueue(const policy::Move& promotion, std::span<const policy::Move> victims);
   Result<void> send();
   void account(const Step& step, const hmk_range_result& result);

@@ -199,6 +199,18 @@ TEST_F(AppTest, MakesRoomWhenTheFastestTierIsFull) {
   EXPECT_EQ(kernel_.tickets[0].ranges[1].node, 0);
 }
 
+TEST_F(AppTest, PausingStopsTheTicketInFlight) {
+  config_.mode = Mode::manage;
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  data("pause");
+  EXPECT_EQ(kernel_.cancelled, std::vector{kernel_.tickets[0].cookie});
+  data("pause");
+  EXPECT_EQ(kernel_.cancelled.size(), 1u);
+}
+
 /// Two processes, the second with more of the fastest tier, which is full.
 class SharingAppTest : public AppTest {
  protected:

@@ -31,6 +31,7 @@ struct FakeKernel {
   };
   std::vector<Ticket> tickets;  ///< in flight, oldest first
   std::map<std::uint64_t, std::vector<hmk_range_result>> finished;
+  std::vector<std::uint64_t> cancelled;  ///< cookies
   int refuse_move = 0;  ///< errno of the next moves
   int refuse_set = 0;
   std::size_t nr_checked = 0;  ///< ranges of dry runs
@@ -110,6 +111,10 @@ class FakeDevice : public Device {
       return {};
     }
     kernel_.tickets.push_back({cookie, {ranges.begin(), ranges.end()}, flags});
+    return {};
+  }
+  Result<void> cancel(std::uint64_t cookie) override {
+    kernel_.cancelled.push_back(cookie);
     return {};
   }
   Result<std::vector<hmk_range_result>> result(std::uint64_t cookie, std::size_t) override {

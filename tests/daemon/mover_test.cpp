@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "fake_device.hpp"
 #include "support/sizes.hpp"
 
@@ -61,6 +63,73 @@ TEST_F(MoverTest, APieceThatMakesRoomIsFollowedByThePieceThatUsesIt) {
   EXPECT_FALSE(mover_.is_busy());
   EXPECT_EQ(mover_.counters().promoted_bytes, 11 * kMiB);
   EXPECT_EQ(mover_.counters().demoted_bytes, 9 * kMiB);
+}
+
+TEST_F(MoverTest, InPairsWhatMakesRoomLeadsByOnePieceMore) {
+  policy::Plan plan;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    plan.promotions.push_back(move_of(i * 8 * kMiB, 4 * kMiB, 3, 0));
+    plan.demotions.push_back(move_of((64 + i * 8) * kMiB, 4 * kMiB, 0, 1));
+    plan.demotions.back().serves = i;
+  }
+  mover_.set_flags(HMK_MOVE_PAIRED);
+  ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));
+  EXPECT_EQ(starts(0), (Starts{64 * kMiB, 72 * kMiB, 0, 80 * kMiB, 8 * kMiB, 88 * kMiB, 16 * kMiB,
+                               24 * kMiB}));
+  EXPECT_EQ(kernel_.tickets[0].flags, HMK_MOVE_PAIRED);
+}
+
+TEST_F(MoverTest, InPairsNoRangeBeginsBeforeItsRoomIsThereWhicheverIsStillUnderWay) {
+  policy::Plan plan;
+  std::uint64_t at = 0, seed = 7;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    const std::uint64_t up = kMiB + (seed >> 33) % 6 * kMiB, down = up - (seed >> 40) % 2 * kMiB;
+    plan.promotions.push_back(move_of(at, up, 3, 0));
+    if (down > 0) plan.demotions.push_back(move_of(at + (1ull << 40), down, 0, 1));
+    if (down > 0) plan.demotions.back().serves = i;
+    at += 8 * kMiB;
+  }
+  const std::uint64_t free_before = 40 * kMiB;  // what the victims leave to be found free
+  mover_.set_flags(HMK_MOVE_PAIRED);
+  ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));
+  std::uint64_t made = 0, used = 0, largest_late = 0;
+  while (!kernel_.tickets.empty()) {
+    for (const hmk_range& range : kernel_.tickets[0].ranges) {
+      if (range.node == 1) {
+        made += range.length;
+        largest_late = range.length;  // the one just before may not have ended
+      } else {
+        used += range.length;
+        EXPECT_LE(used, free_before + made - std::min(made, largest_late));
+      }
+    }
+    finish(all_clean);
+  }
+  EXPECT_GT(used, 100 * kMiB);
+}
+
+TEST_F(MoverTest, WhatIsCancelledIsAccountedForAndNotBackedOff) {
+  policy::Plan plan;
+  for (std::uint64_t i = 0; i < 100; ++i)
+    plan.promotions.push_back(move_of(i * 2 * kMiB, 2 * kMiB, 3, 0));
+  ASSERT_TRUE(mover_.cancel()) << "nothing in flight";
+  EXPECT_TRUE(kernel_.cancelled.empty());
+  ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
+  ASSERT_TRUE(mover_.cancel());
+  EXPECT_EQ(kernel_.cancelled, std::vector{kernel_.tickets.at(0).cookie});
+  finish([](const hmk_range& range) {
+    hmk_range_result result{};
+    if (range.start == 0)
+      result.pages_clean = 3;
+    else
+      result.error = -ECANCELED;
+    return result;
+  });
+  EXPECT_TRUE(kernel_.tickets.empty()) << "the rest is not sent";
+  EXPECT_EQ(mover_.counters().promoted_bytes, 3u * 4096);
+  EXPECT_EQ(mover_.counters().failed_ranges, 0u);
+  EXPECT_FALSE(mover_.back_off().is_blocked(4 * kMiB, kMiB, 2));
 }
 
 TEST_F(MoverTest, WhatMakesRoomForAnotherProcessGoesFirst) {
