@@ -40,7 +40,9 @@ App::App(boost::asio::io_context& loop, Config config, Options options)
       server_(loop, [this](const Request& request) { return run_verb(*this, request); }),
       finder_(loop, config_.attach_poll, [this] { find_processes(); }),
       told_(loop),
-      settled_(loop) {
+      settled_(loop),
+      pacer_(loop) {
+  pace_.limit(config_.bandwidth);
   if (options_.newcomers == nullptr) return;
   finder_.stop();
   told_.assign(options_.newcomers->poll_fd());
@@ -98,7 +100,7 @@ void App::stop() {
 }
 
 Surroundings App::around() {
-  return {config_, machine_, options_.root};
+  return {config_, machine_, options_.root, pace_};
 }
 
 Result<void> App::attach(std::int32_t pid) {
@@ -166,6 +168,7 @@ void App::on_readable(std::int32_t pid) {
     case Target::State::alive:
       watch(*found->second);
       if (is_due(targets())) decide(targets(), around());
+      keep_pace();
       report_status();
       break;
     case Target::State::gone:
@@ -175,6 +178,20 @@ void App::on_readable(std::int32_t pid) {
       forget(pid);
       break;
   }
+}
+
+/// One timer for who may send on first; what an event brings sets it anew.
+void App::keep_pace() {
+  std::optional<Pace::Clock::time_point> next;
+  for (const Target* const target : targets())
+    if (const auto at = target->held_until(); at && (!next || *at < *next)) next = at;
+  if (!next) return;
+  pacer_.expires_at(*next);
+  pacer_.async_wait([this](const boost::system::error_code& ec) {
+    if (ec) return;
+    for (Target* const target : targets()) target->retry_moves();
+    keep_pace();
+  });
 }
 
 /// The address space has ended: with the process, or by an exec that gave it a
@@ -328,6 +345,7 @@ Result<void> App::take_over(Config now) {
   if (config_.attach_poll != old.attach_poll) finder_.set_period(config_.attach_poll);
   if (config_.attach != old.attach) rules_changed(old.attach);
   spdlog::set_level(spdlog::level::from_str(config_.log_level));
+  pace_.limit(config_.bandwidth);
   for (Target* const target : targets()) target->config_changed(config_);
   report_status();
   return {};

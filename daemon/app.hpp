@@ -102,6 +102,7 @@ class App {
   bool has_looking_rule() const;
   void wait_for_newcomers();
   void wait_for_signal();
+  void keep_pace();
   void report_status();
 
   boost::asio::io_context& loop_;
@@ -109,6 +110,7 @@ class App {
   Options options_;
   Machine machine_;
   bool is_paused_ = false;
+  Pace pace_;
   Service service_;
   boost::asio::signal_set signals_;
   Server server_;
@@ -116,7 +118,7 @@ class App {
   std::map<std::int32_t, std::uint64_t> left_alone_;  ///< PID, start time: not by a rule again
   Ticker finder_;
   boost::asio::posix::stream_descriptor told_;  ///< of the newcomers, who own it
-  boost::asio::steady_timer settled_;
+  boost::asio::steady_timer settled_, pacer_;
   bool is_waiting_ = false;  ///< for newcomers
 };
 

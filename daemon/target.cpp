@@ -186,6 +186,7 @@ void Target::move(const policy::Plan& plan, const Surroundings& around) {
   const bool paired = has_feature(session_.info, HMK_FEAT_MOVE_PAIRED);
   mover_.set_flags(to_move_flags(around.config) | (paired ? HMK_MOVE_PAIRED : 0));
   if (mode(around.config) == Mode::dry_run) return check(mover_.rehearse(plan));
+  mover_.set_pace(&around.pace);
   std::vector<int> nodes;
   for (const Tier& tier : tiers_) nodes.push_back(tier.node);
   check(mover_.start(plan, std::move(nodes), snapshot_.interval.seq));

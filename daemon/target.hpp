@@ -33,6 +33,7 @@ struct Surroundings {
   const Config& config;
   Machine& machine;
   const std::filesystem::path& root;
+  Pace& pace;
 };
 
 /// What the last interval brought, for `status` and `top`.
@@ -57,6 +58,10 @@ class Target {
 
   /// Send no more of the plan that is moving, and stop what is under way.
   void stop_moves() { check(mover_.cancel()); }
+
+  /// When to retry_moves() what the tiers' bandwidth holds back.
+  auto held_until() const { return mover_.held_until(); }
+  void retry_moves() { check(mover_.retry()); }
 
   Device& device() { return *session_.device; }
   std::int32_t pid() const { return pid_; }

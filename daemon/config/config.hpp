@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attach/rules.hpp"
@@ -21,6 +22,9 @@ enum class Mode { track_only, dry_run, manage };
 
 /// How the pages of a move are copied. automatic: ahead, while the program runs.
 enum class Copy { automatic, sync };
+
+/// Bytes a second by (from tier, to tier), the fastest is 0.
+using TierRates = std::map<std::pair<int, int>, std::uint64_t>;
 
 /// Bytes by "PROCESS/TIER": config/whom.hpp.
 using SizeByProcess = std::map<std::string, std::uint64_t, std::less<>>;
@@ -66,6 +70,7 @@ struct Config {
   // How it is moved.
   Copy copy = Copy::automatic;
   bool move_shared = false;  ///< also pages that other processes map
+  TierRates bandwidth;       ///< of moves; pairs without one are not limited
 
   std::vector<int> tiers;  ///< the node of each tier, fastest first; empty: asked of the machine
   std::vector<AttachRule> attach;                                  ///< whom

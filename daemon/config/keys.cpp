@@ -319,6 +319,8 @@ const std::array kKeys{
     Key{"shared", "no or yes", kLive, kOwn,
         [](Config& c, Text t) { return set_word(c.move_shared, t, "yes", true, "no", false); },
         [](const Config& c) { return std::string(c.move_shared ? "yes" : "no"); }},
+    Key{"bandwidth", "none, or FROM/TO=SIZE a second, 1MiB .. 1TiB", kLive, kOwn, set_bandwidth,
+        bandwidth_text, true},
     Key{"tiers", "auto or nodes, fastest first", kLive, kOwn, set_tiers, tiers_text, true},
     Key{"attach", "PIDs, comm=NAME, cgroup=/PATH, unit=NAME.service", kLive, kOwn, set_attach,
         attach_text, true},

@@ -9,6 +9,7 @@ namespace hmk {
 namespace {
 
 constexpr std::uint64_t kMostWeight = 10000, kMostTiers = 64;
+constexpr std::uint64_t kLeastRate = 1ull << 20, kMostRate = 1ull << 40;
 
 /// Calls take(name, value) for each "NAME=VALUE" between commas; false: refused.
 template <class Take>
@@ -25,9 +26,10 @@ Result<void> for_each_named(std::string_view text, const std::string& example, T
   return {};
 }
 
-bool is_tier(std::string_view text) {
+/// Counted from 0; -1: it is none.
+int to_tier(std::string_view text) {
   const Result<std::uint64_t> tier = parse_count(text);
-  return tier && *tier >= 1 && *tier <= kMostTiers;
+  return tier && *tier >= 1 && *tier <= kMostTiers ? static_cast<int>(*tier) - 1 : -1;
 }
 
 template <class Map>
@@ -70,7 +72,7 @@ Result<void> set_bounds(SizeByProcess& bounds, std::string_view text) {
                      [&](std::string_view name, std::string_view value) {
                        const std::size_t slash = name.rfind('/');
                        const Result<std::uint64_t> size = parse_size(value);
-                       return slash != name.npos && slash > 0 && is_tier(name.substr(slash + 1)) &&
+                       return slash != name.npos && slash > 0 && to_tier(name.substr(slash + 1)) >= 0 &&
                               size && given.emplace(name, *size).second;
                      });
   if (!done) return done;
@@ -82,6 +84,32 @@ std::string bounds_text(const SizeByProcess& bounds) {
   std::string text;
   for (const auto& [name, size] : bounds)
     text += (text.empty() ? "" : ",") + name + "=" + format_size(size);
+  return text.empty() ? "none" : text;
+}
+
+Result<void> set_bandwidth(Config& config, std::string_view text) {
+  TierRates given;
+  const Result<void> done = for_each_named(
+      text == "none" ? "" : text,
+      "1/3=500MiB a second from tier 1 to tier 3; rates are 1MiB .. 1TiB",
+      [&](std::string_view name, std::string_view value) {
+        const std::size_t slash = name.find('/');
+        const int from = to_tier(name.substr(0, slash));
+        const int to = slash == name.npos ? -1 : to_tier(name.substr(slash + 1));
+        const Result<std::uint64_t> rate = parse_size(value);
+        return from >= 0 && to >= 0 && from != to && rate && *rate >= kLeastRate &&
+               *rate <= kMostRate && given.emplace(std::pair(from, to), *rate).second;
+      });
+  if (!done) return done;
+  config.bandwidth = std::move(given);
+  return {};
+}
+
+std::string bandwidth_text(const Config& config) {
+  std::string text;
+  for (const auto& [tiers, rate] : config.bandwidth)
+    text += (text.empty() ? "" : ",") + std::to_string(tiers.first + 1) + "/" +
+            std::to_string(tiers.second + 1) + "=" + format_size(rate);
   return text.empty() ? "none" : text;
 }
 

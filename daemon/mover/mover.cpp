@@ -134,12 +134,17 @@ Result<void> Mover::rehearse(const policy::Plan& plan) {
 
 Result<void> Mover::send() {
   if (in_flight_ || waiting_.empty()) return {};
+  held_until_.reset();
   Ticket ticket{next_cookie_, {}, {}};
   std::uint64_t bytes = 0;
   for (const Step& step : waiting_) {
     bytes += step.move.bytes;
     if (ticket.steps.size() == kTicketRanges || (!ticket.steps.empty() && bytes > kTicketBytes))
       break;
+    if (pace_ != nullptr && !pace_->take(pair_of(step), step.move.bytes)) {
+      held_until_ = pace_->ready_at(pair_of(step));
+      break;
+    }
     ticket.steps.push_back(step);
     ticket.spans.emplace_back(step.move.start, step.move.start + step.move.length);
   }
@@ -199,6 +204,11 @@ void Mover::account(const Step& step, const hmk_range_result& result) {
     back_off_.failed(move.start, move.length, seq_);
   else
     back_off_.succeeded(move.start);
+}
+
+/// What is gathered comes from anywhere: no pair of tiers is limited for it.
+Pace::Pair Mover::pair_of(const Step& step) const {
+  return {tier_of(step.move.from), tier_of(step.move.to)};
 }
 
 int Mover::tier_of(int node) const {

@@ -20,6 +20,7 @@
 #include "device/device.hpp"
 #include "metrics/counters.hpp"
 #include "mover/back_off.hpp"
+#include "mover/pace.hpp"
 #include "mover/ping_pong.hpp"
 #include "policy/types.hpp"
 
@@ -50,6 +51,13 @@ class Mover {
   /// HMK_MOVE_* of the tickets sent from now on.
   void set_flags(std::uint32_t flags) { flags_ = flags; }
 
+  /// What the tiers' bandwidth is kept to; must outlive the mover.
+  void set_pace(Pace* pace) { pace_ = pace; }
+  /// When to retry() what the pace holds back; nothing when it holds nothing.
+  std::optional<Pace::Clock::time_point> held_until() const {
+    return in_flight_ || waiting_.empty() ? std::nullopt : held_until_;
+  }
+
   /// Some of the last plan is in flight or waits.
   bool is_busy() const { return in_flight_ || !waiting_.empty(); }
   /// Some of [start, start + length) is in flight.
@@ -75,8 +83,11 @@ class Mover {
   Result<void> send();
   void account(const Step& step, const hmk_range_result& result);
   int tier_of(int node) const;
+  Pace::Pair pair_of(const Step& step) const;
 
   Device& device_;
+  Pace* pace_ = nullptr;
+  std::optional<Pace::Clock::time_point> held_until_;
   std::deque<Step> waiting_;
   std::optional<Ticket> in_flight_;
   std::vector<int> tier_nodes_;

@@ -199,6 +199,20 @@ TEST_F(AppTest, MakesRoomWhenTheFastestTierIsFull) {
   EXPECT_EQ(kernel_.tickets[0].ranges[1].node, 0);
 }
 
+TEST_F(AppTest, WhatTheBandwidthHoldsBackIsSentWhenItsTimeHasCome) {
+  config_.mode = Mode::manage;
+  config_.bandwidth = {{{3, 0}, 100 * kMiB}};
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0), region(4 * kMiB, 3, 3.0)}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges.size(), 1u);
+  kernel_.finish(test::all_clean);
+  while (kernel_.tickets.empty() && loop_.run_one_for(std::chrono::seconds(10)) > 0) continue;
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges.size(), 1u);
+}
+
 TEST_F(AppTest, PausingStopsTheTicketInFlight) {
   config_.mode = Mode::manage;
   start();

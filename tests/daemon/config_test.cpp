@@ -67,6 +67,24 @@ TEST(Config, RefusesWhatGivesNoProcessAnything) {
     EXPECT_EQ(problems_of(line).size(), 1u) << line;
 }
 
+TEST(Config, ReadsTheBandwidthOfPairsOfTiers) {
+  const ConfigOrProblems got = read_config_text("bandwidth: [1/3=1MiB, 64/1=1TiB]\n", "f.yaml");
+  ASSERT_EQ(got.problems, Lines{});
+  EXPECT_EQ(got.config.bandwidth, (TierRates{{{0, 2}, 1ull << 20}, {{63, 0}, 1ull << 40}}));
+  EXPECT_EQ(find_key("bandwidth")->get(got.config), "1/3=1MiB,64/1=1TiB");
+  EXPECT_EQ(problems_of("bandwidth: none"), Lines{});
+}
+
+TEST(Config, RefusesABandwidthOfNoPairOrOutOfRange) {
+  for (const char* const line :
+       {"bandwidth: 1GiB", "bandwidth: 1=1GiB", "bandwidth: 1/=1GiB", "bandwidth: /1=1GiB",
+        "bandwidth: 0/1=1GiB", "bandwidth: 1/0=1GiB", "bandwidth: 1/65=1GiB",
+        "bandwidth: 65/1=1GiB", "bandwidth: 1/1=1GiB", "bandwidth: 1/2/3=1GiB",
+        "bandwidth: 1/2=1048575B", "bandwidth: 1/2=0B", "bandwidth: 1/2=1048577MiB",
+        "bandwidth: 1/2=1", "bandwidth: [1/2=1GiB, 1/2=2GiB]", "bandwidth: [1/2=1GiB, none]"})
+    EXPECT_EQ(problems_of(line).size(), 1u) << line;
+}
+
 TEST(Config, EmptyTextMeansTheDefaults) {
   EXPECT_EQ(problems_of(""), Lines{});
   EXPECT_EQ(problems_of("# nothing\n"), Lines{});

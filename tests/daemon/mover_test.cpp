@@ -109,6 +109,29 @@ TEST_F(MoverTest, InPairsNoRangeBeginsBeforeItsRoomIsThereWhicheverIsStillUnderW
   EXPECT_GT(used, 100 * kMiB);
 }
 
+TEST_F(MoverTest, WhatAPairOfTiersMayNotYetWaitsAndAllBehindItInItsOrder) {
+  Pace::Clock::time_point now{std::chrono::hours(1)};
+  Pace pace([&] { return now; });
+  pace.limit({{{3, 0}, 100 * kMiB}});  // 20 ms for a piece of 2 MiB
+  mover_.set_pace(&pace);
+  policy::Plan plan;
+  plan.promotions = {move_of(0, 2 * kMiB, 2, 0), move_of(4 * kMiB, 2 * kMiB, 3, 0),
+                     move_of(8 * kMiB, 2 * kMiB, 3, 0), move_of(16 * kMiB, 2 * kMiB, 2, 0)};
+  ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));
+  EXPECT_EQ(starts(0), (Starts{0, 4 * kMiB}));
+  EXPECT_FALSE(mover_.held_until()) << "the ticket in flight wakes it";
+  finish(all_clean);
+  EXPECT_TRUE(kernel_.tickets.empty());
+  EXPECT_TRUE(mover_.is_busy());
+  ASSERT_TRUE(mover_.held_until());
+  now = *mover_.held_until();
+  ASSERT_TRUE(mover_.retry());
+  EXPECT_EQ(starts(0), (Starts{8 * kMiB, 16 * kMiB}));
+  finish(all_clean);
+  EXPECT_FALSE(mover_.is_busy());
+  EXPECT_FALSE(mover_.held_until());
+}
+
 TEST_F(MoverTest, WhatIsCancelledIsAccountedForAndNotBackedOff) {
   policy::Plan plan;
   for (std::uint64_t i = 0; i < 100; ++i)
