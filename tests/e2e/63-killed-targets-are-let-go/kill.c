@@ -26,7 +26,8 @@
 
 #define BYTES	(4ul << 20)
 #define A_MOVE	20000	/* microseconds of the target's move, about */
-#define FREED	1.0	/* seconds */
+#define STILL	4	/* calls that end after the target: the one under way, those beside a look of the clock, the refusal */
+#define FREED	1.0	/* seconds; a host that is busy elsewhere may take one in a hundred longer */
 #define SLOWER	5.0	/* a kernel with KASAN and lockdep */
 #define TOLD	30.0	/* the clock looks once an interval, and stolen time makes an interval long: see hmk_charge_begin() */
 
@@ -39,6 +40,7 @@ struct mover {
 
 static char *memory;
 static double freed_within = FREED;
+static unsigned long late;
 
 static double now(void)
 {
@@ -129,6 +131,7 @@ static unsigned long one(unsigned long round)
 				.params = { .mask = HMK_PARAM_INTERVAL, .interval_ns = 50000000 } };
 	struct mover m = { .fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC), .first = (unsigned int)rand() % 16 };
 	pthread_t thread;
+	unsigned long calls;
 	double end;
 
 	choose_cpus(round);
@@ -141,9 +144,14 @@ static unsigned long one(unsigned long round)
 	kill(a.pidfd, SIGKILL);
 	end = now() + freed_within;
 	waitpid(a.pidfd, NULL, 0);
+	calls = m.calls;
 	pthread_join(thread, NULL);
+	if (now() >= end) {
+		printf("round %lu: let go %.1f s late, %lu calls after it was reaped\n", round, now() - end, m.calls - calls);
+		late++;
+	}
 	errno = m.last;
-	check(m.last == ESRCH && now() < end, "a second after the kill its memory cannot be moved", round);
+	check(m.last == ESRCH && m.calls - calls <= STILL, "once it has been reaped its memory cannot be moved", round);
 	wait_for_end(m.fd, round);
 	ioctl(m.fd, HMK_IOC_STOP, 0);
 	check(ioctl(m.fd, HMK_IOC_START, 0) < 0 && errno == ESRCH, "nobody uses its address space", round);
@@ -164,6 +172,7 @@ int main(int argc, char **argv)
 	madvise(memory, BYTES / 2, MADV_HUGEPAGE);
 	while (now() < end)
 		calls += one(kills++);
-	printf("kills %lu, moves of the whole target %lu\n", kills, calls);
+	printf("kills %lu, moves of the whole target %lu, not let go in time %lu\n", kills, calls, late);
+	check(late <= 1 + kills / 100, "within a second its memory cannot be moved", kills);
 	return 0;
 }
