@@ -32,7 +32,8 @@ std::vector<TierView> in_order(const Histogram& histogram, std::span<const TierV
 }
 
 /// Risers that found no victim in a tier. Victims only get hotter as a stage goes on, so what is no
-/// hotter and no better known than one of these need not search.
+/// hotter and no better known than one of these does not search. (A search looks at kMostPassedOver
+/// victims, and the next might see others: so it is for one of 2000 random machines.)
 class InVain {
  public:
   bool covers(const Heat& riser) const { return riser.whi_q16 <= hottest_[known(riser)]; }
