@@ -187,6 +187,13 @@ class Books:
         return self._read_taint() & ~self._taint & ~0x3000
 
 
+def end_load(load: subprocess.Popen) -> None:
+    """Ask one of tools/load to end; it has found every value right."""
+    load.terminate()
+    last_line = json.loads(load.communicate(timeout=120)[0].splitlines()[-1])
+    check(load.returncode == 0 and last_line["wrong_values"] == 0, f"no value is wrong: {last_line}")
+
+
 def figures(**values: int) -> None:
     """What tools/torture shows of this run: `count`, and `lost` where writes could be."""
     (RESULTS / "figures.json").write_text(json.dumps(values), encoding="ascii")

@@ -19,7 +19,7 @@ import lib  # noqa: E402
 LOAD = lib.build("tools/load/hmk-load-kv")
 HMKCTL = lib.build("tools/hmkctl/hmkctl")
 REDIS, STATE, CONTROL, CONFIG = "/run/redis.sock", "/run/load.state", "/run/hmk.sock", "/run/hmkd.yaml"
-FEWEST, KEYS = 3, 60000
+FEWEST, KEYS = 10, 60000
 rng = random.Random(7)
 
 

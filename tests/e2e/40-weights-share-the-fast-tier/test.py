@@ -83,7 +83,5 @@ for target in ctl("stats")["targets"]:
 daemon.send_signal(signal.SIGTERM)
 lib.check(daemon.wait(60) == 0, "hmkd ends by itself on SIGTERM")
 for load in loads:
-    load.send_signal(signal.SIGTERM)
-    last_line = json.loads(load.communicate(timeout=120)[0].splitlines()[-1])
-    lib.check(load.returncode == 0 and last_line["wrong_values"] == 0, f"no value is wrong: {last_line}")
+    lib.end_load(load)
 lib.unload_module()

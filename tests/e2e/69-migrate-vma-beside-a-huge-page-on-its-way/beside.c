@@ -5,10 +5,9 @@
  *
  *	beside SECONDS
  */
-#define _GNU_SOURCE
+#include <hmk/lib/move.c>
+
 #include <err.h>
-#include <fcntl.h>
-#include <linux/hmk.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -17,10 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #define PAGE		4096ul
 #define HUGE		(512 * PAGE)
@@ -45,16 +42,6 @@ static struct hmk_range_result move(int fd, char *start, unsigned long bytes, in
 	return result;
 }
 
-static int open_session(void)
-{
-	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = getpid() };
-	const int fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0 || ioctl(fd, HMK_IOC_ATTACH, &a))
-		err(1, "attach");
-	return fd;
-}
-
 static void check(const char *page, unsigned long pages, char value)
 {
 	for (unsigned long i = 0; i < pages * PAGE; i += PAGE) {
@@ -65,10 +52,12 @@ static void check(const char *page, unsigned long pages, char value)
 
 static void *move_base_pages(void *arg)
 {
-	const int fd = open_session();
+	const int fd = open_session(0);
 	unsigned int seed = 1;
 
 	(void)arg;
+	if (fd < 0)
+		err(1, "attach");
 	for (int node = 2; !stop; node = 5 - node) {
 		const struct timespec pause = { .tv_nsec = rand_r(&seed) % MAX_PAUSE_NS };
 		struct hmk_range_result result;
@@ -115,7 +104,9 @@ int main(int argc, char **argv)
 	memset(border - BASE_PAGES * PAGE, 1, BASE_PAGES * PAGE);
 	if (madvise(memory, 3 * HUGE, MADV_HUGEPAGE))
 		err(1, "MADV_HUGEPAGE");
-	fd = open_session();
+	fd = open_session(0);
+	if (fd < 0)
+		err(1, "attach");
 	pthread_create(&other, NULL, move_base_pages, NULL);
 	while (time(NULL) < end)
 		move_huge_page(fd);

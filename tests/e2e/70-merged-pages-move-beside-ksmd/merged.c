@@ -5,17 +5,15 @@
  *
  *	merged SECONDS own|vma
  */
+#include <hmk/lib/move.c>
+
 #include <err.h>
-#include <fcntl.h>
-#include <linux/hmk.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #define PAGE		4096ul
 #define PAGES		2048ul
@@ -36,16 +34,6 @@ static void check(void)
 		if (memory[i] != (char)(i / PAGE % CONTENTS + 1))
 			errx(1, "byte %lu holds %d", i, memory[i]);
 	}
-}
-
-static int open_session(void)
-{
-	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = getpid() };
-	const int fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0 || ioctl(fd, HMK_IOC_ATTACH, &a))
-		err(1, "attach");
-	return fd;
 }
 
 /* Return: pages that moved. */
@@ -77,7 +65,7 @@ int main(int argc, char **argv)
 	const time_t end = time(NULL) + (argc == 3 ? atoi(argv[1]) : 0);
 	const __u32 flags = argc == 3 && !strcmp(argv[2], "vma") ? HMK_MOVE_FORCE_VMA : 0;
 	unsigned long moved = 0, merged = 0, rounds = 0;
-	const int fd = open_session();
+	const int fd = open_session(0);
 
 	memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED || madvise(memory, PAGES * PAGE, MADV_NOHUGEPAGE))
