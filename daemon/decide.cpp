@@ -34,11 +34,14 @@ policy::PolicyParams to_params(const Config& config, const Target& target,
 /// What a process holds in each tier, as its regions say.
 std::vector<policy::Bytes> held_by(const Target& target) {
   std::vector<policy::Bytes> held(target.tiers().size());
+  const auto add = [&](int node, std::uint64_t pages) {
+    const int tier = tier_of_node(target.tiers(), node);
+    if (tier >= 0) held[static_cast<std::size_t>(tier)] += pages * HMK_PAGE_SIZE;
+  };
   for (const hmk_record& record : target.snapshot().records) {
-    const int tier = tier_of_node(target.tiers(), record.node);
-    if (tier < 0) continue;
-    const auto home = record.resident_pages - std::min(record.away_pages, record.resident_pages);
-    held[static_cast<std::size_t>(tier)] += static_cast<std::uint64_t>(home) * HMK_PAGE_SIZE;
+    const auto away = std::min(record.away_pages, record.resident_pages);
+    add(record.node, record.resident_pages - away);
+    add(record.away_node, away);
   }
   return held;
 }

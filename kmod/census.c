@@ -32,14 +32,19 @@ static void count_leaf(const struct hmk_leaf *leaf, void *arg)
 
 static void judge(struct hmk_region *r, const struct hmk_census *c)
 {
-	u32 sum = 0, most = 0, node;
+	u32 sum = 0, most = 0, second = 0, node;
 
 	r->node = NUMA_NO_NODE;
 	for (node = 0; node < HMK_MAX_NODES; node++) {
 		sum += c->pages[node];
 		if (c->pages[node] > most) {
+			second = most;
+			r->away_node = r->node;
 			most = c->pages[node];
 			r->node = node;
+		} else if (c->pages[node] > second) {
+			second = c->pages[node];
+			r->away_node = node;
 		}
 	}
 	r->resident_pages = sum;

@@ -128,6 +128,8 @@ static void account(struct hmk_session *s, const struct hmk_interval *iv, u32 sc
 
 		if (r->node >= 0)
 			st->resident_pages[r->node] += r->resident_pages - r->away_pages;
+		if (r->away_pages)
+			st->resident_pages[r->away_node] += r->away_pages;
 	}
 	spin_unlock(&s->stats_lock);
 }

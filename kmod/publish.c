@@ -140,6 +140,7 @@ static void write_record(struct hmk_record *rec, const struct hmk_region *r)
 		.resident_pages = r->resident_pages,
 		.away_pages = r->away_pages,
 		.node = r->node,
+		.away_node = r->away_pages ? r->away_node : -1,
 		.generation = r->generation,
 		.samples = r->flags & HMK_REGION_STALE ? 0 : r->quota,
 		.writes = r->writes,

@@ -61,12 +61,14 @@ std::size_t nr_places(const Seen& seen) {
 /// Node, resident and away pages of a range from the places of some of its pages.
 void place(hmk_record& record, std::span<const int> places) {
   std::map<int, std::uint64_t> on;
-  std::uint64_t resident = 0, most = 0;
+  std::uint64_t resident = 0, most = 0, second = 0;
   for (const int node : places)
     if (node >= 0) ++on[node], ++resident;
-  record.node = -1;
+  record.node = record.away_node = -1;
   for (const auto& [node, pages] : on)
     if (pages > most) record.node = node, most = pages;
+  for (const auto& [node, pages] : on)
+    if (node != record.node && pages > second) record.away_node = node, second = pages;
   const std::uint64_t pages = record.length / kPage;
   if (places.empty()) return;
   record.resident_pages = static_cast<__u32>(pages * resident / places.size());

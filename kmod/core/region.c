@@ -480,6 +480,8 @@ static void absorb(struct hmk_region *a, const struct hmk_region *b,
 	a->quota = (__u16)(quota / 2 ? quota / 2 : 1);
 	if (quota > a->quota)
 		res->freed_quota += quota - a->quota;
+	if (b->away_pages > a->away_pages)
+		a->away_node = b->away_node;
 	a->resident_pages += b->resident_pages;
 	a->away_pages += b->away_pages;
 	a->end = b->end;

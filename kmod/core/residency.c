@@ -31,8 +31,12 @@ static void guess(struct hmk_region *r, const struct hmk_sample *s, const struct
 	__u32 nr = r->quota;
 
 	r->node = vote(s, end);
-	for (; s < end; s++)
-		away += (s->node != r->node);
+	for (; s < end; s++) {
+		if (s->node == r->node)
+			continue;
+		away++;
+		r->away_node = (__s8)s->node;
+	}
 	r->resident_pages = pages > (__u32)~0u ? (__u32)~0u : (__u32)pages;
 	r->away_pages = (__u32)(r->resident_pages * away / nr);
 }

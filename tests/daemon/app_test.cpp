@@ -260,6 +260,22 @@ TEST_F(SharingAppTest, OneTakesOfTheOtherWhatItsWeightGivesIt) {
   EXPECT_EQ(kernel_.tickets[0].ranges[0].node, 0);
 }
 
+TEST_F(SharingAppTest, PagesOfARegionThatLieAwayCountWhereTheyLie) {
+  start();
+  hmk_record mine = region(0, 3, 3.0), fast = region(0, 0, 3.0), slow = region(2 * kMiB, 3, 3.0);
+  mine.leaf_shift = fast.leaf_shift = 12;
+  slow.away_pages = 256;  // of its 512
+  slow.away_node = 0;
+  kernel_.publish(interval(1, {mine}));
+  run();
+  others_[kOther].publish(interval(1, {fast, slow}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  ASSERT_EQ(kernel_.tickets[0].ranges.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].node, 0);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].length, kMiB + kMiB / 2) << "half of 3 MiB, not of 2";
+}
+
 TEST_F(SharingAppTest, WeightsCapsAndFloorsCountWhileItRuns) {
   start();
   data("set", {{"key", "weights"}, {"value", "batch=9999"}});

@@ -138,12 +138,13 @@ TEST_F(RegionMerge, KeepsRegionsApartWhoseMemoryLiesOnDifferentNodes) {
 TEST_F(RegionMerge, AddsResidencyOnTheSameNode) {
   hmk_region a = region_of(0, 512), b = region_of(512, 1024);
   a.node = b.node = 1;
-  a.resident_pages = 100, a.away_pages = 10;
-  b.resident_pages = 200, b.away_pages = 50;
+  a.resident_pages = 100, a.away_pages = 10, a.away_node = 2;
+  b.resident_pages = 200, b.away_pages = 50, b.away_node = 3;
   const Regions r = merge({a, b});
   EXPECT_EQ(r[0].node, 1);
   EXPECT_EQ(r[0].resident_pages, 300u);
   EXPECT_EQ(r[0].away_pages, 60u);
+  EXPECT_EQ(r[0].away_node, 3) << "where most of them are";
 }
 
 TEST_F(RegionMerge, KeepsAHotPieceApartThatMissedOnce) {

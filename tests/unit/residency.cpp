@@ -40,6 +40,7 @@ TEST(ResidencyGuess, PutsARegionWhereMostOfItsSamplesAre) {
   EXPECT_EQ(c.guess()[0].node, 2);
   EXPECT_EQ(c.regions[0].resident_pages, 512u);
   EXPECT_EQ(c.regions[0].away_pages, 128u);
+  EXPECT_EQ(c.regions[0].away_node, 0);
 }
 
 TEST(ResidencyGuess, LeavesWhatTheCensusHasCounted) {

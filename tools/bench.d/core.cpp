@@ -68,7 +68,7 @@ void publish(const std::vector<hmk_region>& regions, std::vector<hmk_record>& ta
                 .leaf_shift = r.leaf_shift,
                 .kind = r.kind,
                 .flags = 0,
-                .reserved = 0};
+                .away_node = r.away_node};
   }
 }
 

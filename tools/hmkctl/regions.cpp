@@ -13,6 +13,7 @@ const std::vector<Table>& region_tables() {
                                {"node", "NODE"},
                                {"resident_bytes", "RESIDENT", Unit::bytes},
                                {"away_bytes", "", Unit::bytes},
+                               {"away_node", ""},
                                {"samples", "SAMPLES"},
                                {"accesses", ""},
                                {"writes", "WRITES"},

@@ -250,7 +250,7 @@ struct hmk_record {
 	__u8  leaf_shift;	/* 12, 21 or 30: largest leaf seen */
 	__u8  kind;		/* HMK_KIND_* */
 	__u16 flags;		/* HMK_RECORD_* */
-	__u32 reserved;
+	__s32 away_node;	/* node that holds most of @away_pages; -1 without */
 };
 
 /* ---- moving ---------------------------------------------------------------- */

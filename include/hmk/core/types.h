@@ -58,7 +58,8 @@ struct hmk_region {
 	__u8  leaf_shift;
 	__u8  kind;
 	__u8  age;		/* intervals profiled, saturating */
-	__u8  reserved[3];
+	__s8  away_node;	/* holds most of @away_pages; means nothing without */
+	__u8  reserved[2];
 };
 
 HMK_CORE_ASSERT(sizeof(struct hmk_region) == 64);
