@@ -7,9 +7,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools/lab.d"))
 
-from lab.debug import FRAGMENT, check_options, read_options  # noqa: E402
+from lab.debug import check_options, read_options, wanted_options  # noqa: E402
 from lab.errors import LabError  # noqa: E402
-from lab.kernels import DEBUG, GATES, SERIES  # noqa: E402
+from lab.kernels import DEBUG, GATES, KCSAN, SERIES  # noqa: E402
 
 
 def options(text: str) -> dict:
@@ -32,10 +32,14 @@ class Fragment(unittest.TestCase):
             options("CONFIG_A=y\nCONFIG_A=n\n")
 
     def test_ours_asks_for_the_checkers(self):
-        ours = read_options(FRAGMENT)
+        ours = wanted_options(DEBUG)
         for name in ("KASAN", "KASAN_INLINE", "PROVE_LOCKING", "DEBUG_ATOMIC_SLEEP", "PAGE_TABLE_CHECK_ENFORCED", "UBSAN",
                      "DEBUG_KMEMLEAK", "SLUB", "PANIC_ON_OOPS"):
             self.assertEqual(ours.get(f"CONFIG_{name}"), "y", name)
+
+    def test_a_later_fragment_wins(self):
+        ours = wanted_options(KCSAN)
+        self.assertEqual([ours[f"CONFIG_{name}"] for name in ("KCSAN", "KASAN", "DEBUG_VM")], ["y", "n", "y"])
 
 
 class Assertion(unittest.TestCase):
@@ -59,8 +63,9 @@ class Assertion(unittest.TestCase):
 
 class Series(unittest.TestCase):
     def test_it_is_no_gate(self):
-        self.assertIn(DEBUG, SERIES)
-        self.assertNotIn(DEBUG, GATES)
+        for series in (DEBUG, KCSAN):
+            self.assertIn(series, SERIES)
+            self.assertNotIn(series, GATES)
 
 
 if __name__ == "__main__":

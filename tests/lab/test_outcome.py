@@ -40,6 +40,13 @@ class KernelLog(unittest.TestCase):
                      "kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)"):
             self.assertEqual(splats([line]), [line])
 
+    def test_a_race_is_a_defect_where_the_module_takes_part(self):
+        def report(place: str) -> list:
+            return ["=" * 66, "BUG: KCSAN: data-race in f / g", "", "write to 0x1 of 8 bytes by task 1 on cpu 0:",
+                    f" f+0x1/0x2{place}", "read to 0x1 of 8 bytes by task 2 on cpu 1:", " g+0x1/0x2", "=" * 66]
+        ours = report(" [hmk]")
+        self.assertEqual(splats([*report(""), "x", *ours, *report("")]), [ours[1]])
+
     def test_what_a_debug_kernel_says_at_boot_is_not_a_defect(self):
         lines = ["Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar", "... MAX_LOCKDEP_SUBCLASSES:  8",
                  "kasan: KernelAddressSanitizer initialized", "kmemleak: Kernel memory leak detector initialized (mem pool available: 1)",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What watches over every test in a guest sees a bug when there is one: kernel log, books, taint, KASAN, lockdep, kmemleak."""
+"""What watches over every test in a guest sees a bug when there is one: kernel log, books, taint, KASAN, lockdep, kmemleak, KCSAN."""
 import os
 import shutil
 import sys
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/lab.d"))
 
 from lab import Guest, load_machine  # noqa: E402
-from lab.kernels import DEBUG, debug_is_cached, kernel  # noqa: E402
+from lab.kernels import DEBUG, KCSAN, is_cached, kernel  # noqa: E402
 from lab.module import make  # noqa: E402
 from lab.outcome import FAIL, PASS  # noqa: E402
 
@@ -21,6 +21,7 @@ EVERYWHERE = {"warn": "WARNING: ", "pages": "'unaccounted'", "vmalloc": "'vmallo
 PLAIN = {"slab": "'slab'"}
 CHECKED = {"slab": "unreferenced object", "past-the-end": "KASAN: slab-out-of-bounds", "lock-order": "circular locking",
            "sleep": "scheduling while atomic|sleeping function"}
+RACES = {"race": "KCSAN: data-race in"}
 
 
 class PlantedBugs(unittest.TestCase):
@@ -40,12 +41,14 @@ class PlantedBugs(unittest.TestCase):
     def test_each_bug_fails_its_test_on_the_kernel_debian_ships(self):
         self.look("6.1", {**EVERYWHERE, **PLAIN})
 
-    def test_each_bug_fails_its_test_on_the_debug_kernel(self):
-        if not debug_is_cached():
-            self.skipTest(f"{DEBUG} is not in the cache; tools/lab kernel --debug builds it")
+    def test_each_bug_fails_its_test_on_the_debug_kernels(self):
+        for series in (DEBUG, KCSAN):
+            if not is_cached(series):
+                self.skipTest(f"{series} is not in the cache; tools/lab kernel {series} builds it")
         if "HMK_PLANTED_DEBUG" not in os.environ:
-            self.skipTest(f"minutes on {DEBUG}: set HMK_PLANTED_DEBUG=1")
+            self.skipTest(f"minutes on {DEBUG} and {KCSAN}: set HMK_PLANTED_DEBUG=1")
         self.look(DEBUG, {**EVERYWHERE, **CHECKED})
+        self.look(KCSAN, RACES)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from suite import userspace  # noqa: E402
 from suite.case import FAILED  # noqa: E402
 import runs  # noqa: E402
 import sums  # noqa: E402
-from rows import DEBUG, ROWS, USER, Row  # noqa: E402
+from rows import DEBUG, KCSAN, ROWS, USER, Row  # noqa: E402
 
 Task = Tuple[Row, str]
 
@@ -30,7 +30,7 @@ Task = Tuple[Row, str]
 def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags = argparse.ArgumentParser(prog="tools/torture", description=__doc__)
     flags.add_argument("--quick", action="store_true", help="each row once and short, about 10 minutes on two cores; "
-                       f"on {DEBUG} only with --kernel {DEBUG}")
+                       f"on {DEBUG} and {KCSAN} only with --kernel")
     flags.add_argument("--list", action="store_true", help="print the rows with their kernels and counts, run none")
     flags.add_argument("--only", metavar="PATTERN", type=_pattern, help="rows whose name matches")
     flags.add_argument("--kernel", metavar="SERIES", choices=(*SERIES, USER), help=f"one of {', '.join(SERIES)}, '{USER}'")
@@ -95,8 +95,8 @@ def main() -> int:
         for row, kernel in tasks:
             print(f"{row.name} [{kernel}]: {row.wanted[kernel]} {row.unit}")
         return 0
-    if args.quick and args.kernel != DEBUG:
-        tasks = [task for task in tasks if task[1] != DEBUG]
+    if args.quick and args.kernel is None:
+        tasks = [task for task in tasks if task[1] not in (DEBUG, KCSAN)]
     if not tasks:
         raise LabError("no row matches; --list names them")
     if args.minutes != 0:

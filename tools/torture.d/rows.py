@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Dict
 
-GATES, DEBUG = ("6.1", "6.12"), "6.1-debug"
+GATES, DEBUG, KCSAN = ("6.1", "6.12"), "6.1-debug", "6.1-kcsan"
 USER = "user space"  # no kernel: a fuzzer of a parser
 
 
@@ -26,14 +26,15 @@ class Row:
     env: Dict[str, str] = field(default_factory=dict, hash=False)
 
 
-def on(gates: int, debug: int = 0) -> Dict[str, int]:
-    """So often on each kernel Debian ships, and so often on the one with all checks."""
-    return {**{kernel: gates for kernel in GATES}, **({DEBUG: debug} if debug else {})}
+def on(gates: int, debug: int = 0, kcsan: int = 0) -> Dict[str, int]:
+    """So often on each kernel Debian ships, on the one with all checks, and on the one that finds data races."""
+    wanted = {**{kernel: gates for kernel in GATES}, DEBUG: debug, KCSAN: kcsan}
+    return {kernel: count for kernel, count in wanted.items() if count}
 
 
 ROWS = (
     Row("page moves with version counters", "18", on(10**7, 10**6), seconds=300, quick=20, unit="pages"),
-    Row("hostile calls", "61", on(10**6, 10**6), seconds=180, quick=15, unit="calls"),
+    Row("hostile calls", "61", on(10**6, 10**6, 10**6), seconds=180, quick=15, unit="calls"),
     Row("target killed mid-move", "63", on(10**3, 10**2), seconds=120, quick=10, unit="kills"),
     Row("daemon killed mid-move", "20", on(100, 100), seconds=300, quick=5, unit="kills"),
     Row("load, use, unload", "64", on(10**3, 10**3), seconds=120, quick=10, unit="cycles"),

@@ -34,7 +34,7 @@ def page(sums: Sequence[Sum]) -> str:
     parts = ["<!-- SPDX-License-Identifier: MIT -->", "# Torture", "",
              "Written by `tools/torture --report`; not edited by hand. Every run ended with the same check: no splat in the "
              "kernel log, taint as before, slab, vmalloc and pages that are in nobody's books within 1 % of before, kmemleak "
-             "(6.1-debug: KASAN, lockdep, page-table checks) twice. *ok*: done as often as wanted, nothing wrong. *fewer*: "
+             "(6.1-debug: KASAN, lockdep, page-table checks; 6.1-kcsan: KCSAN) twice. *ok*: done as often as wanted, nothing wrong. *fewer*: "
              "nothing wrong, but not yet as often. *not run*: no figure.", "",
              f"- date: {datetime.date.today().isoformat()}", f"- host: {platform.machine()}, {os.cpu_count()} cores, guests under QEMU TCG",
              f"- commits: {', '.join(commits)}", "",

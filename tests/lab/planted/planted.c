@@ -3,6 +3,8 @@
 #include <linux/bug.h>
 #include <linux/delay.h>
 #include <linux/gfp.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -52,6 +54,31 @@ static void write_past_the_end(void)
 	kfree((void *)at);
 }
 
+static unsigned long raced;
+
+static int add_to_it(void *unused)
+{
+	while (!kthread_should_stop()) {
+		raced++;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Two threads count with one word, for ten seconds. */
+static void race(void)
+{
+	struct task_struct *other = kthread_run(add_to_it, NULL, "planted");
+	const unsigned long end = jiffies + 10 * HZ;
+
+	while (!IS_ERR(other) && time_before(jiffies, end)) {
+		raced++;
+		cond_resched();
+	}
+	if (!IS_ERR(other))
+		kthread_stop(other);
+}
+
 static int __init planted_init(void)
 {
 	if (!strcmp(bug, "warn")) {
@@ -73,6 +100,8 @@ static int __init planted_init(void)
 		spin_lock(&spin);
 		msleep(1);
 		spin_unlock(&spin);
+	} else if (!strcmp(bug, "race")) {
+		race();
 	}
 	return 0;
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The debug kernel `6.1-debug`: Debian's source, tinyconfig and configs/lab/debug.config, built in the cache.
+"""The debug kernels: Debian's source, tinyconfig and fragments of configs/lab, built in the cache.
 
-No package has KASAN or lockdep. The result has the layout of an unpacked package, so that the rest
+`6.1-debug` has KASAN, lockdep and more, `6.1-kcsan` the detector of data races, which excludes KASAN. No package has any
+of them. The result has the layout of an unpacked package, so that the rest
 of the lab need not know where a kernel came from.
 """
 import os
@@ -19,14 +20,16 @@ from .progress import step
 
 PACKAGE = "linux-source-6.1"
 NEEDS = ("bc", "bison", "flex", "gcc", "libelf-dev", "libssl-dev", "make", "xz-utils")
-FRAGMENT = Path(__file__).resolve().parents[3] / "configs/lab/debug.config"
+_CONFIGS = Path(__file__).resolve().parents[3] / "configs/lab"
+FRAGMENTS = {"6.1-debug": (_CONFIGS / "debug.config",),  # of several, a later one wins
+             "6.1-kcsan": (_CONFIGS / "debug.config", _CONFIGS / "kcsan.config")}
 
 _SET = re.compile(r"^(CONFIG_\w+)=(\S+)$")
 
 
-def debug_kernel(base: Path) -> Tuple[str, Path]:
-    """Release and folder of the debug kernel below `base`; the caller holds the lock of `base`."""
-    wanted, text = read_options(FRAGMENT), FRAGMENT.read_text(encoding="utf-8")
+def debug_kernel(series: str, base: Path) -> Tuple[str, Path]:
+    """Release and folder of a debug kernel below `base`; the caller holds the lock of `base`."""
+    text = "".join(fragment.read_text(encoding="utf-8") for fragment in FRAGMENTS[series])
     apt = Apt()
     version = apt.candidate(PACKAGE)
     if version is None:
@@ -36,10 +39,15 @@ def debug_kernel(base: Path) -> Tuple[str, Path]:
     if not folder.is_dir():
         install_missing(NEEDS, "the debug kernel")
         with cache.filled(folder) as partial:
-            _build(apt, wanted, key, partial)
+            _build(apt, series, text, key, partial)
         for old in [p for p in base.iterdir() if p.is_dir() and p != folder]:
             shutil.rmtree(old)  # 2 GB each: other configurations, and what a killed build left
     return next((folder / "boot").glob("vmlinuz-*")).name[len("vmlinuz-"):], folder
+
+
+def wanted_options(series: str) -> Dict[str, str]:
+    """What must hold of a debug kernel's .config."""
+    return {name: value for fragment in FRAGMENTS[series] for name, value in read_options(fragment).items()}
 
 
 def read_options(file: Path) -> Dict[str, str]:
@@ -66,19 +74,20 @@ def check_options(wanted: Dict[str, str], made: str) -> None:
     wrong = [f"{name} is {values.get(name, 'n')}, not {value}" for name, value in wanted.items()
              if values.get(name, "n") != value]
     if wrong:
-        raise LabError(f"debug kernel: after olddefconfig {', '.join(wrong)}; set what it depends on in {FRAGMENT}")
+        raise LabError(f"debug kernel: after olddefconfig {', '.join(wrong)}; set what it depends on in {_CONFIGS}")
 
 
-def _build(apt: Apt, wanted: Dict[str, str], key: str, folder: Path) -> None:
+def _build(apt: Apt, series: str, text: str, key: str, folder: Path) -> None:
+    wanted = wanted_options(series)
     source = _unpack(apt, folder)
     log = cache.root() / "debug-kernel.log"
     log.write_text("", encoding="utf-8")
     _make(source, log, "tinyconfig")
     with open(source / ".config", "a", encoding="utf-8") as config:
-        config.write(FRAGMENT.read_text(encoding="utf-8") + f'CONFIG_LOCALVERSION="-debug-{key}"\n')
+        config.write(f'{text}CONFIG_LOCALVERSION="-{series.partition("-")[2]}-{key}"\n')
     _make(source, log, "olddefconfig")
     check_options(wanted, (source / ".config").read_text(encoding="utf-8"))
-    with step("building the debug kernel (about 6 to 10 minutes)"):
+    with step(f"building {series} (about 6 to 10 minutes)"):
         _make(source, log, f"-j{os.cpu_count() or 1}", "bzImage", "modules")
     release = (source / "include/config/kernel.release").read_text(encoding="ascii").strip()
     _make(source, log, f"INSTALL_MOD_PATH={folder}", "modules_install")

@@ -16,7 +16,7 @@ EMULATORS = ("system", "backports")
 SUITE = "bookworm-backports"
 PROGRAM = "qemu-system-x86_64"
 PACKAGE = "qemu-system-x86"
-BOOT_BY_SPINNING = ("6.1", "6.1-debug")
+BOOT_BY_SPINNING = ("6.1", "6.1-debug", "6.1-kcsan")
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kernels by series: `6.1`, `6.12`, `newest` or `6.1-debug` become an image and headers in the cache."""
+"""Kernels by series: `6.1`, `6.12`, `newest`, `6.1-debug` or `6.1-kcsan` become an image and headers in the cache."""
 import functools
 import re
 import subprocess
@@ -9,12 +9,12 @@ from typing import Iterable, List, Optional, Tuple
 
 from . import cache
 from .apt import Apt, private
-from .debug import debug_kernel
+from .debug import FRAGMENTS, debug_kernel
 from .errors import LabError, UsageError
 from .progress import step
 
-DEBUG = "6.1-debug"  # built here, see debug.py; never a gate
-SERIES = ("6.1", "6.12", "newest", DEBUG)
+DEBUG, KCSAN = "6.1-debug", "6.1-kcsan"  # built here, see debug.py; never a gate
+SERIES = ("6.1", "6.12", "newest", DEBUG, KCSAN)
 GATES = ("6.1", "6.12")
 
 # linux-image-6.1.0-56-amd64, linux-image-6.12.117+deb12-amd64; not linux-image-6.12-amd64 (a meta
@@ -46,16 +46,16 @@ class Kernel:
     @property
     def slowness(self) -> float:
         """How many times longer than in a plain kernel things may take; limits are multiplied by it."""
-        return 5.0 if self.series == DEBUG else 1.0
+        return 5.0 if self.series in FRAGMENTS else 1.0
 
     @property
     def headers(self) -> Path:
         return self.folder / "usr/src" / f"linux-headers-{self.release}"
 
 
-def debug_is_cached() -> bool:
-    """Whether the debug kernel is there, looked up without building it."""
-    return any((cache.root() / "kernels" / DEBUG).glob("[0-9a-f]*/boot"))
+def is_cached(series: str) -> bool:
+    """Whether a kernel that is built here is there, looked up without building it."""
+    return any((cache.root() / "kernels" / series).glob("[0-9a-f]*/boot"))
 
 
 def pick(names: Iterable[str], series: str) -> Optional[str]:
@@ -91,8 +91,8 @@ def kernel(series: str) -> Kernel:
         raise UsageError(f"--kernel: unknown series '{series}'; use one of {', '.join(SERIES)}")
     base = cache.root() / "kernels" / series
     with cache.locked(base):
-        if series == DEBUG:
-            return Kernel(series, *debug_kernel(base))
+        if series in FRAGMENTS:
+            return Kernel(series, *debug_kernel(series, base))
         apt, package = _find(series)
         if package is None:
             found = _newest_unpacked(base)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Finds what a healthy kernel never prints. One hit makes a test fail, whatever its exit status."""
+import itertools
 import re
-from typing import Iterable, List
+from typing import Iterable, List, Sequence
 
 SPLAT = re.compile(
     r"\bWARNING: |\bBUG: |kernel BUG at|\bOops\b|\bKASAN: |\bKCSAN: |\bKFENCE: |\bUBSAN: |\bKMSAN: |"
@@ -26,12 +27,23 @@ INJECTED = re.compile(r"page allocation failure|Call Trace:|\] +(\? )?\w+\+0x[0-
 BEGIN, END = "hmk-lab: failures are injected", "hmk-lab: failures are no longer injected"
 
 
-def splats(lines: Iterable[str]) -> List[str]:
+# A report of KCSAN ends with such a line. The kernel's own code races in many places; a module's name stands in a stack.
+RACE, RACE_END, MODULE = "KCSAN: data-race", re.compile(r"={60}$"), re.compile(r"\+0x\w+/0x\w+ \[\w+\]")
+
+
+def _names_a_module(lines: Sequence[str]) -> bool:
+    """Whether the report of KCSAN that begins here does."""
+    return any(map(MODULE.search, itertools.takewhile(lambda line: not RACE_END.search(line), lines)))
+
+
+def splats(log: Iterable[str]) -> List[str]:
     """The lines of a kernel log that report a defect."""
-    found, injecting = [], False
-    for line in lines:
+    found, injecting, lines = [], False, list(log)
+    for at, line in enumerate(lines):
         if BEGIN in line or END in line:
             injecting = BEGIN in line
+        elif RACE in line and not _names_a_module(lines[at:]):
+            continue
         elif SPLAT.search(line) and not NOISE.search(line) and not (injecting and INJECTED.search(line)):
             found.append(line)
     return found
