@@ -17,7 +17,7 @@ static atomic64_t hmk_weights;	/* of all sessions whose clock runs */
 
 static unsigned long switches(void)
 {
-	return current->nvcsw + current->nivcsw;
+	return READ_ONCE(current->nvcsw) + READ_ONCE(current->nivcsw);
 }
 
 /**
@@ -26,12 +26,12 @@ static unsigned long switches(void)
  */
 void hmk_charge_start(struct hmk_profile *p)
 {
+	p->switches = switches();
 	p->charged_ns = READ_ONCE(current->se.sum_exec_runtime);
 	p->owed_ns = 0;
 	p->summed_ns = p->charged_ns;
 	p->summed_at = ktime_get_ns();
 	p->looked_ns = p->summed_at;
-	p->switches = switches();
 }
 
 /*
@@ -39,13 +39,20 @@ void hmk_charge_start(struct hmk_profile *p)
  * switches. What came after a tick is at most the time since our last look before
  * it. After a switch that look lies before a wait of any length, and what came
  * since is left out until the next tick: less than the work between two looks.
+ * A switch among the readings would make them belong to two times: they are repeated.
  */
 u64 hmk_charge_used(struct hmk_profile *p)
 {
-	u64 sum = READ_ONCE(current->se.sum_exec_runtime), now = ktime_get_ns();
+	unsigned long switched;
+	u64 sum, now;
 
-	if (switches() != p->switches) {
-		p->switches = switches();
+	do {
+		switched = switches();
+		sum = READ_ONCE(current->se.sum_exec_runtime);
+		now = ktime_get_ns();
+	} while (switched != switches());
+	if (switched != p->switches) {
+		p->switches = switched;
 		p->summed_ns = sum;
 		p->summed_at = now;
 	} else if (sum != p->summed_ns) {
