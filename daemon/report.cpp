@@ -220,7 +220,7 @@ json region_of(const hmk_record& record, const std::vector<Tier>& tiers) {
           {"tier", tier_number(tier_of_node(tiers, record.node))},
           {"resident_bytes", std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE},
           {"away_bytes", std::uint64_t{record.away_pages} * HMK_PAGE_SIZE},
-          {"away_node", record.away_pages > 0 ? record.away_node : -1},
+          {"away_node", record.away_node},
           {"samples", record.samples},
           {"accesses", record.accesses},
           {"writes", record.writes},

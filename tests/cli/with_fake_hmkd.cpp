@@ -32,6 +32,7 @@ hmk_record region(std::uint64_t start, std::uint64_t length, int node, double wh
   record.length = length;
   record.hi_q16 = record.whi_q16 = static_cast<__u32>(whi * 65536);
   record.resident_pages = static_cast<__u32>(length / HMK_PAGE_SIZE);
+  record.away_node = -1;
   record.node = node;
   record.generation = 1;
   record.samples = 4;

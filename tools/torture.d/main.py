@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d"), str(Path(__file__).parent)]
 
 from lab import cache  # noqa: E402
+from lab.debug import FRAGMENTS  # noqa: E402
 from lab.errors import LabError  # noqa: E402
 from lab.kernels import SERIES, kernel as find_kernel  # noqa: E402
 from lab.module import build_module  # noqa: E402
@@ -22,7 +23,7 @@ from suite import userspace  # noqa: E402
 from suite.case import FAILED  # noqa: E402
 import runs  # noqa: E402
 import sums  # noqa: E402
-from rows import DEBUG, KCSAN, ROWS, USER, Row  # noqa: E402
+from rows import ROWS, USER, Row  # noqa: E402
 
 Task = Tuple[Row, str]
 
@@ -30,7 +31,7 @@ Task = Tuple[Row, str]
 def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags = argparse.ArgumentParser(prog="tools/torture", description=__doc__)
     flags.add_argument("--quick", action="store_true", help="each row once and short, about 10 minutes on two cores; "
-                       f"on {DEBUG} and {KCSAN} only with --kernel")
+                       f"on {' and '.join(FRAGMENTS)} only with --kernel")
     flags.add_argument("--list", action="store_true", help="print the rows with their kernels and counts, run none")
     flags.add_argument("--only", metavar="PATTERN", type=_pattern, help="rows whose name matches")
     flags.add_argument("--kernel", metavar="SERIES", choices=(*SERIES, USER), help=f"one of {', '.join(SERIES)}, '{USER}'")
@@ -96,7 +97,7 @@ def main() -> int:
             print(f"{row.name} [{kernel}]: {row.wanted[kernel]} {row.unit}")
         return 0
     if args.quick and args.kernel is None:
-        tasks = [task for task in tasks if task[1] not in (DEBUG, KCSAN)]
+        tasks = [task for task in tasks if task[1] not in FRAGMENTS]
     if not tasks:
         raise LabError("no row matches; --list names them")
     if args.minutes != 0:

@@ -58,7 +58,7 @@ struct hmk_region {
 	__u8  leaf_shift;
 	__u8  kind;
 	__u8  age;		/* intervals profiled, saturating */
-	__s8  away_node;	/* holds most of @away_pages; means nothing without */
+	__s8  away_node;	/* holds most of @away_pages, or some by samples; unset without */
 	__u8  reserved[2];
 };
 

@@ -9,6 +9,7 @@ from typing import List, Tuple
 
 from . import cache
 from .apt import Apt, private
+from .debug import FRAGMENTS
 from .errors import LabError, UsageError
 from .progress import step
 
@@ -16,7 +17,7 @@ EMULATORS = ("system", "backports")
 SUITE = "bookworm-backports"
 PROGRAM = "qemu-system-x86_64"
 PACKAGE = "qemu-system-x86"
-BOOT_BY_SPINNING = ("6.1", "6.1-debug", "6.1-kcsan")
+BOOT_BY_SPINNING = ("6.1", *FRAGMENTS)
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,9 @@ from typing import Dict, List, Optional, Tuple
 
 from lab import LabError, load_machine, run_once
 from lab.build import first_error
+from lab.debug import FRAGMENTS
 from lab.emulator import BOOT_BY_SPINNING
-from lab.kernels import DEBUG, GATES, KCSAN
+from lab.kernels import GATES
 from lab.machine import Machine
 from lab.module import build_module
 from lab.outcome import FAIL, LOST, PASS, SKIP, Outcome
@@ -134,7 +135,7 @@ def collect(root: Path, kernels: Optional[Tuple[str, ...]] = None) -> List[EndTo
         needs = header(scripts[0].read_text(encoding="utf-8"), str(scripts[0]))
         able = needs.get("kernels", " ".join(GATES)).split()
         for kernel in kernels or needs.get("suite", " ".join(GATES)).split():
-            if kernel in ("newest", DEBUG, KCSAN) or kernel in able:
+            if kernel in ("newest", *FRAGMENTS) or kernel in able:
                 found += [EndToEnd(root, folder, scripts[0], kernel, needs, clock, qemu) for clock, qemu in _variants(needs)
                           if clock == "host" or kernel not in BOOT_BY_SPINNING or _machine(root, folder).cpus == 1]
     return found
