@@ -42,6 +42,8 @@ ROWS = (
     Row("contract table", "15", on(1)),
     Row("permission matrix", "60", on(1, 1)),
     Row("page kinds", "17", on(1)),
+    Row("the kernel's own mm tests", "71", on(25), seconds=1200, quick=15, unit="programs"),
+    Row("trinity, at the device and beside it", "72", on(1), seconds=120, quick=10, unit="calls"),
     Row("soak: intervals of 50 ms, targets come and go", "65", on(10**4), seconds=600, quick=15, unit="intervals"),
     *(Row(f"fuzz of the {what}", target, {USER: 600}, seconds=120, quick=10, unit="seconds")
       for what, target in (("configuration", "config"), ("control protocol", "control"), ("recording", "recording"),

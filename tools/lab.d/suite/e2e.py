@@ -4,11 +4,13 @@
 A test says in comments at its top what it needs, for example
 
     # kernels: 6.1 6.12      gates it runs on (default: both)
-    # suite: 6.12            of these, those of a run that names none (default: all)
+    # suite: 6.12            of these, those of a run that names none (default: all; `none`)
     # timeout: 120           seconds after boot (default: 120)
     # count: yes             with the counting plugin (default: no)
     # pages: yes             which counts per page too (default: no)
     # module: no             does not need hmk.ko (default: yes, path in $HMK_MODULE, not loaded)
+    # packages: trinity      programs it runs that not every run needs
+    # selftests: yes         the kernel's own mm tests, folder in $HMK_SELFTESTS (default: no)
     # defines: HMK_TEST_SWITCHES   a second hmk.ko built with these, path in $HMK_VARIANT
     # cmdline: quiet         more words for the kernel command line
     # thp: always            transparent huge pages (default: madvise)
@@ -30,6 +32,7 @@ from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
 from lab import LabError, load_machine, run_once
+from lab.apt import install_missing
 from lab.build import first_error
 from lab.debug import FRAGMENTS
 from lab.emulator import BOOT_BY_SPINNING
@@ -38,10 +41,11 @@ from lab.machine import Machine
 from lab.module import build_module
 from lab.outcome import FAIL, LOST, PASS, SKIP, Outcome
 from lab.plugin import DEFAULT_LLC
+from lab.selftests import selftests
 from suite.case import FAILED, PASSED, SKIPPED, Result
 
-KEYS = ("kernels", "suite", "timeout", "count", "pages", "module", "defines", "cmdline", "thp", "llc", "clock", "qemu",
-        "seconds")
+KEYS = ("kernels", "suite", "timeout", "count", "pages", "module", "packages", "selftests", "defines", "cmdline", "thp",
+        "llc", "clock", "qemu", "seconds")
 HEADER_LINES = 30
 SHOWN_LINES = 25
 
@@ -120,6 +124,9 @@ class EndToEnd:
                "HMK_TEST_BIN": str(compile_helpers(self.root, self.folder))}
         if self.needs.get("module", "yes") == "yes":
             env["HMK_MODULE"] = str(build_module(self.kernel, (), self.root))
+        install_missing(self.needs.get("packages", "").split(), self.name)
+        if self.needs.get("selftests") == "yes":
+            env["HMK_SELFTESTS"] = str(selftests())
         if "defines" in self.needs:
             env["HMK_VARIANT"] = str(build_module(self.kernel, self.needs["defines"].split(), self.root))
         return env
