@@ -11,6 +11,7 @@ sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/torture.d")]
 import runs  # noqa: E402
 import sums  # noqa: E402
 from rows import ROWS, USER, Row  # noqa: E402
+from suite import e2e, torture  # noqa: E402
 
 ROW = Row("kills, many", "63", {"6.1": 100}, seconds=5, unit="kills")
 
@@ -61,6 +62,14 @@ class Rows(unittest.TestCase):
             found = [ROOT / f"tests/fuzz/{row.test}.cpp"] if USER in row.wanted else list((ROOT / "tests/e2e").glob(f"{row.test}-*"))
             self.assertTrue(found and found[0].exists(), row)
             self.assertGreaterEqual(row.seconds, row.quick)
+
+    def test_the_suite_runs_a_row_s_test_once_and_every_other_test_as_before(self):
+        guests, rows = e2e.collect(ROOT, ("6.1",)), torture.collect(ROOT, ("6.1",))
+        left = torture.without(guests, rows)
+        of_rows = {row.row.test for row in rows}
+        self.assertFalse([test.name for test in left if test.folder.name[:2] in of_rows and test.clock == "host"])
+        gone = {test.name for test in guests} - {test.name for test in left}
+        self.assertEqual({name[len("e2e/"):][:2] for name in gone}, of_rows - {row.row.test for row in rows if row.kernel == USER})
 
 
 if __name__ == "__main__":

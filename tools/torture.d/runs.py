@@ -19,6 +19,7 @@ from rows import USER, Row
 
 Run = Dict[str, Any]
 FUZZING = ("clang", "libclang-rt-14-dev", "libyaml-cpp-dev")  # the libFuzzer of Debian 12's clang
+DETAIL = 40  # last lines of a run that failed
 INSIDE = Path(__file__).with_name("inside.py")
 
 
@@ -69,7 +70,8 @@ def _guest(root: Path, row: Row, kernel: str, seconds: int) -> Run:
     file = test.results / "figures.json"
     figures = json.loads(file.read_text(encoding="ascii")) if file.exists() else {}
     return {"count": sum(1 for line in outcome.output if re.search(row.counted, line)), **figures,
-            "splats": len(splats(outcome.dmesg)), "failed": _why(outcome)}
+            "splats": len(splats(outcome.dmesg)), "failed": _why(outcome),
+            "detail": [] if outcome.kind == PASS else (outcome.output + outcome.dmesg)[-DETAIL:]}
 
 
 def _why(outcome: Outcome) -> str:

@@ -16,7 +16,7 @@ sys.path[:0] = [str(ROOT / "tools/lab.d")]
 from lab.errors import LabError  # noqa: E402
 from lab.kernels import GATES, SERIES  # noqa: E402
 from lab.module import build_module  # noqa: E402
-from suite import e2e, early, python_tests, userspace  # noqa: E402
+from suite import e2e, early, python_tests, torture, userspace  # noqa: E402
 from suite.case import FAILED, PASSED, Report, Result  # noqa: E402
 
 # Measured on two cores: a pair of guests takes 27 s side by side, 40 s one after the other.
@@ -61,8 +61,11 @@ def main() -> int:
     labs = [t for t in python_tests.collect(ROOT / "tests") if not args.only or args.only.search(python_tests.name(t))]
     guests = [t for t in e2e.collect(ROOT, (args.kernel,) if args.kernel else None)
               if not args.only or args.only.search(t.name)]
+    rows = [t for t in torture.collect(ROOT, kernels) if not args.only or args.only.search(t.name)]
+    if not args.only:
+        guests = torture.without(guests, rows)
     if args.list:
-        for name in [*(f"ctest/{n}" for n in units), *(python_tests.name(t) for t in labs), *(t.name for t in guests)]:
+        for name in [*(f"ctest/{n}" for n in units), *(python_tests.name(t) for t in labs), *(t.name for t in (*guests, *rows))]:
             print(name)
         return 0 if built.outcome == PASSED else 1
     if not args.only or built.outcome == FAILED:
@@ -75,7 +78,7 @@ def main() -> int:
     if not args.only:
         build_modules(report, list(kernels))
     with ThreadPoolExecutor(GUESTS_AT_ONCE) as pool:
-        for done in as_completed([pool.submit(test.run) for test in guests]):
+        for done in as_completed([pool.submit(test.run) for test in (*guests, *rows)]):
             report.add(done.result())
     if not args.only and not args.kernel:
         early.warning()
