@@ -3,7 +3,9 @@
  * Requests nobody sane would make: every ioctl, read, mmap of /dev/hmk with each field valid, off by one, overflowing
  * or bad, while another thread rewrites and unmaps what is being read, and the whole program is killed at random.
  *
- *	fuzz SECONDS CALLS SEED	ends after so many seconds or calls (0: no limit)
+ *	fuzz SECONDS CALLS SEED [blind]	ends after so many seconds or calls (0: no limit)
+ *
+ * On a kernel with KCOV the requests are guided by what they reach, unless blind.
  *
  * Two workers, one root and one nobody, each two threads that ask and one that disturbs; a bystander. Each owns pages
  * whose contents it knows and looks through all the time: whatever is moved, nothing may change.
@@ -13,6 +15,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/hmk.h>
+#include <linux/kcov.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -38,23 +41,51 @@
 #define WORKERS		2
 #define VERBS		12
 #define BIG_ONE_IN	64		/* requests that cost the kernel megabytes */
+#define ASKING		2		/* threads of a worker that ask */
+#define DRAWS		64		/* numbers of a request that are kept */
+#define KEPT		4096
+#define PLACES		65536		/* bits; a place of the module is one, and rarely two are the same */
+#define TRACE		16384		/* places of one request that are looked at */
 
 struct shared {
 	atomic_ulong calls, lost, verb[VERBS], accepted[VERBS];
+	atomic_ulong reached, kept;
+	atomic_uchar place[PLACES];
+	unsigned long draws[KEPT][DRAWS];
 	atomic_int pid[WORKERS + 1];
 };
 
 static struct shared *shared;
 static char *arena;
-static int files[FILES], pidfd = -1;
+static int files[FILES], pidfd = -1, kcov[ASKING];
 static __thread unsigned long seed;
+static int blind;
 
-static unsigned long draw(void)
+/* The request being made: the numbers drawn for it, and those of the one it repeats, or NULL. */
+static __thread struct {
+	unsigned long draws[DRAWS];
+	const unsigned long *like;
+	unsigned int n;
+} request;
+
+static unsigned long next(void)
 {
 	seed ^= seed << 13;
 	seed ^= seed >> 7;
 	seed ^= seed << 17;
 	return seed * 0x2545f4914f6cdd1dul;
+}
+
+/* The next number, or one time in eight another than in the request that is repeated. */
+static unsigned long draw(void)
+{
+	unsigned long value = next();
+
+	if (request.n >= DRAWS)
+		return value;
+	if (request.like && next() % 8)
+		value = request.like[request.n];
+	return request.draws[request.n++] = value;
 }
 
 static unsigned long below(unsigned long n)
@@ -333,17 +364,56 @@ static void look_through(unsigned long salt)
 	}
 }
 
+/* Where this thread's calls leave the places they reach; NULL without KCOV. */
+static unsigned long *trace_of(int fd)
+{
+	unsigned long *trace;
+
+	if (fd < 0 || ioctl(fd, KCOV_INIT_TRACE, TRACE))
+		return NULL;
+	trace = mmap(NULL, TRACE * sizeof(*trace), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return trace == MAP_FAILED || ioctl(fd, KCOV_ENABLE, KCOV_TRACE_PC) ? NULL : trace;
+}
+
+/* Every second request repeats one that has reached what none had reached before it. */
+static void begin_request(unsigned long *trace)
+{
+	const unsigned long kept = shared->kept < KEPT ? shared->kept : KEPT;
+
+	request.n = 0;
+	request.like = trace && kept && !blind && next() % 2 ? shared->draws[next() % kept] : NULL;
+	if (trace)
+		__atomic_store_n(trace, 0, __ATOMIC_RELAXED);
+}
+
+static void end_request(const unsigned long *trace)
+{
+	const unsigned long n = trace ? __atomic_load_n(trace, __ATOMIC_RELAXED) : 0;
+	unsigned long new = 0;
+
+	for (unsigned long i = 1; i <= n; i++)
+		new += !atomic_exchange(&shared->place[trace[i] * 0x9e3779b97f4a7c15ul >> 48], 1);
+	if (new)
+		memcpy(shared->draws[shared->kept++ % KEPT], request.draws, sizeof(request.draws));
+	shared->reached += new;
+}
+
 static void *asks(void *arg)
 {
+	unsigned long *trace = trace_of(kcov[(unsigned long)arg % ASKING]);
+
 	seed = (unsigned long)arg;
 	for (unsigned long n = 0;; n++) {
 		unsigned int verb = 0;
-		long turn = (long)below(90);
+		long turn;
 
+		begin_request(trace);
+		turn = (long)below(90);
 		while ((turn -= often[verb]) >= 0)
 			verb++;
 		if (verbs[verb](files[below(FILES)]) >= 0)
 			shared->accepted[verb]++;
+		end_request(trace);
 		shared->verb[verb]++;
 		shared->calls++;
 	}
@@ -396,13 +466,15 @@ static void worker(int number, unsigned long from)
 	munmap(arena + ARENA, PAGE);
 	for (int i = 0; i < FILES; i++)
 		files[i] = open(HMK_DEVICE_PATH, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	for (int i = 0; i < ASKING; i++)
+		kcov[i] = open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC);
 	if (number == 1 && (setgroups(0, NULL) || setresuid(65534, 65534, 65534)))
 		_exit(9);
 	prctl(PR_SET_DUMPABLE, 1);
 	pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	make_known(salt);
-	for (unsigned long i = 1; i <= 3; i++)
-		pthread_create(&thread, NULL, i < 3 ? asks : disturbs, (void *)(from * 7919 + i));
+	for (unsigned long i = 1; i <= ASKING + 1; i++)
+		pthread_create(&thread, NULL, i <= ASKING ? asks : disturbs, (void *)(from * 7919 + i));
 	for (;; usleep(5000))
 		look_through(salt);
 }
@@ -443,8 +515,8 @@ int main(int argc, char **argv)
 	const unsigned long most = strtoul(argv[2], NULL, 0);
 	unsigned long killed = 0;
 
-	(void)argc;
 	seed = strtoul(argv[3], NULL, 0) | 1;
+	blind = argc > 4;
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i <= WORKERS; i++)
 		start(i);
@@ -463,6 +535,7 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < VERBS; i++)
 		printf("%s: %lu asked, %lu accepted\n", names[i], shared->verb[i], shared->accepted[i]);
+	printf("reached %lu places, kept %lu requests\n", shared->reached, shared->kept);
 	printf("calls %lu killed %lu lost %lu\n", shared->calls, killed, shared->lost);
 	return shared->lost ? 1 : 0;
 }

@@ -8,9 +8,17 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
+
+KCOV = Path("/sys/kernel/debug/kcov")
+
+
+def places():
+    """What KCOV can see of hmk.ko."""
+    return lib.run("objdump", "-dr", os.environ["HMK_MODULE"]).stdout.count("__sanitizer_cov_trace_pc")
 
 
 def fuzz(seconds, calls):
@@ -20,6 +28,9 @@ def fuzz(seconds, calls):
                           stdout=subprocess.PIPE, text=True)
     print(done.stdout, flush=True)
     lib.check(done.returncode == 0, "nothing was lost")
+    reached = int(re.search(r"reached (\d+) places", done.stdout).group(1))
+    if KCOV.exists():
+        lib.check(reached > 0, f"{reached} of {places()} places of hmk.ko were reached")
     return {name: (int(asked), int(accepted)) for name, asked, accepted in re.findall(r"(\w+): (\d+) asked, (\d+)", done.stdout)}
 
 

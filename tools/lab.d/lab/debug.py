@@ -21,7 +21,7 @@ from .progress import step
 PACKAGE = "linux-source-6.1"
 NEEDS = ("bc", "bison", "flex", "gcc", "libelf-dev", "libssl-dev", "make", "xz-utils")
 _CONFIGS = Path(__file__).resolve().parents[3] / "configs/lab"
-FRAGMENTS = {"6.1-debug": (_CONFIGS / "debug.config",),  # of several, a later one wins
+FRAGMENTS = {"6.1-debug": (_CONFIGS / "debug.config", _CONFIGS / "kcov.config"),  # of several, a later one wins
              "6.1-kcsan": (_CONFIGS / "debug.config", _CONFIGS / "kcsan.config")}
 
 _SET = re.compile(r"^(CONFIG_\w+)=(\S+)$")
