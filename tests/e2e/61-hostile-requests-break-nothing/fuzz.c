@@ -45,7 +45,7 @@
 #define DRAWS		64		/* numbers of a request that are kept */
 #define KEPT		4096
 #define PLACES		65536		/* bits; a place of the module is one, and rarely two are the same */
-#define TRACE		16384		/* places of one request that are looked at */
+#define TRACE		65536		/* places of one request that are looked at */
 
 struct shared {
 	atomic_ulong calls, lost, verb[VERBS], accepted[VERBS];
