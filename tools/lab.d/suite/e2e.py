@@ -15,7 +15,7 @@ A test says in comments at its top what it needs, for example
     # cmdline: quiet         more words for the kernel command line
     # thp: always            transparent huge pages (default: madvise)
     # llc: 2097152           bytes of the modelled cache
-    # clock: host instructions   once with each of these, on the machine's own QEMU (default: host)
+    # clock: host instructions   once with each of these, in $HMK_CLOCK, on the machine's own QEMU (default: host)
     # qemu: system backports     once with each of these, by the host's clock (default: system)
     # seconds: 10            how long it keeps its load up, in $HMK_SECONDS; HMK_E2E_SECONDS on the
                              host says otherwise. The time limit grows by it.
@@ -120,7 +120,7 @@ class EndToEnd:
         return self._seconds() * (1 if self.clock == "host" else 5)
 
     def _environment(self) -> Dict[str, str]:
-        env = {"HMK_BUILD": str(self.root / "build/release"), "HMK_SECONDS": str(self._seconds()),
+        env = {"HMK_BUILD": str(self.root / "build/release"), "HMK_SECONDS": str(self._seconds()), "HMK_CLOCK": self.clock,
                "HMK_TEST_BIN": str(compile_helpers(self.root, self.folder))}
         if self.needs.get("module", "yes") == "yes":
             env["HMK_MODULE"] = str(build_module(self.kernel, (), self.root))
