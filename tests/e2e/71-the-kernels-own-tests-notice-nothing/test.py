@@ -3,6 +3,7 @@
 # kernels: 6.1 6.12
 # suite: none
 # selftests: yes
+# timeout: 600
 # seconds: 1200
 """The kernel's own tests of migration, copy on write, madvise, mremap, userfaultfd, KSM, soft-dirty bits, locked and secret
 memory, as many as begin in time, give the same result when each process of theirs is profiled and moved to and fro. A case
