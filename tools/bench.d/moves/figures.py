@@ -59,10 +59,10 @@ def throughput_percent(ours: Row, call: Row) -> float:
 
 def text(rows: List[Row]) -> str:
     """Table, goals, T-7."""
-    lines = ["method          page  writes  longest us   p99 us       sum us  instructions/page  copied again %   move ms"]
+    lines = ["method          page  writes  longest us   p99 us       sum us  instructions/page  copied again %   move ms     pages"]
     lines += [f"{r['method']:15} {r['page_size']:4} {r['write_share']:7} {r['longest_us']:11,.0f} {r['p99_us']:8,.0f} "
               f"{r['sum_us']:12,.0f} {r['instructions_per_page']:18,.0f} {r['recopied_percent']:15.1f} "
-              f"{r['move_ms']:9,.0f}" for r in rows]
+              f"{r['move_ms']:9,.0f} {r['pages']:9,}" for r in rows]
     lines += ["", "against move_pages(2) on the same pages, goal in brackets"]
     lines += [f"  {size:3} writes {share:3}  {figure:22} {seen:6.3f} ({limit})  {'met' if met else 'MISSED'}"
               for size, share, figure, seen, limit, met in goals(rows)]

@@ -46,7 +46,7 @@ constexpr const char* kUsage =
     "page\n"
     "did not arrive or does not hold what was written. numa-balancing ends when 90 % have arrived "
     "or\n"
-    "at the limit.";
+    "at the limit, with what has arrived by then.";
 
 struct Plan {
   std::string method;
@@ -289,7 +289,8 @@ bool run(const Plan& plan) {
       moved.pages ? 100.0 * static_cast<double>(moved.recopied) / static_cast<double>(moved.pages)
                   : 0.0,
       moved.ms, during, idle);
-  return worker.holds_everything() && moved.pages >= plan.size / kPage * 9 / 10;
+  const bool moves_all = plan.method != "numa-balancing";
+  return worker.holds_everything() && moved.pages >= (moves_all ? plan.size / kPage * 9 / 10 : 1);
 }
 
 }  // namespace
