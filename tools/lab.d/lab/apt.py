@@ -15,6 +15,7 @@ from . import cache
 from .errors import LabError
 from .progress import step
 
+LOCK_SECONDS = 600  # tests run side by side, and two may lack something
 ARCHIVE_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
@@ -76,7 +77,7 @@ def install_missing(packages: Iterable[str], what: str) -> None:
     missing = [name for name in packages if not _installed(name)]
     if not missing:
         return
-    command = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *missing]
+    command = ["apt-get", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}", "install", "-y", "-q", "--no-install-recommends", *missing]
     if os.geteuid() != 0:
         raise LabError(f"{what} needs {', '.join(missing)}; run as root: {' '.join(command)}")
     with step(f"installing {' '.join(missing)}"):
