@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import List
 
 from . import cache
-from .apt import Apt, install_missing
+from .apt import Apt, install_missing, private
 from .errors import LabError
 from .progress import step
 
@@ -20,10 +20,10 @@ NEEDS = ("gcc", "libcap-dev", "libnuma-dev", "liburing-dev", "make", "xz-utils")
 
 def selftests() -> Path:
     """The folder of the programs. One that does not compile here is missing in it; the log beside them says why."""
-    apt = Apt()
+    apt = Apt() if Apt().available(PACKAGE) else private("bookworm-backports")
     version = apt.candidate(PACKAGE)
     if version is None:
-        raise LabError(f"{PACKAGE} is not in any suite apt lists; run apt-get update or check the sources")
+        raise LabError(f"{PACKAGE} is in no suite that apt can reach; check the network")
     folder = cache.root() / "selftests" / version
     with cache.locked(folder):
         if not folder.is_dir():
