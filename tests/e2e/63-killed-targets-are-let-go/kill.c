@@ -162,9 +162,8 @@ static unsigned long one(unsigned long round)
 int main(int argc, char **argv)
 {
 	const double end = now() + atof(argv[1]);
-	unsigned long kills = 0, calls = 0;
-
 	const unsigned long may_be_late = strtoul(argv[3], NULL, 0);
+	unsigned long kills = 0, calls = 0;
 
 	(void)argc;
 	srand((unsigned int)strtoul(argv[2], NULL, 0));

@@ -23,8 +23,9 @@ CALLS = ("ioctl", "read", "pread64", "readv", "mmap", "poll", "fcntl", "dup", "l
 def fuzz(seconds, options, before=()):
     """How many calls it made as nobody, and the last of what was said."""
     process = subprocess.Popen([*before, "/usr/bin/setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "trinity",
-                                "-q", "-l", "off", "-C", "3", "--enable-fds=pseudo", "-s", lib.seed(), *options], cwd=FOLDER, text=True, errors="replace",
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+                                "-q", "-l", "off", "-C", "3", "--enable-fds=pseudo", "-s", lib.seed(), *options],
+                               cwd=FOLDER, text=True, errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               start_new_session=True)
     lib.wait_for(lambda: process.poll() is not None or not subprocess.run(["pgrep", "^trinity-c"], stdout=subprocess.DEVNULL,
                                                                           check=False).returncode, 60, "trinity makes calls")
     said = ""

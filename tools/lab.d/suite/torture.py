@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The rows of `tools/torture --quick` as tests of the suite, each with the check that torture makes after every run."""
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import List, Sequence
@@ -9,6 +8,7 @@ from typing import List, Sequence
 sys.path.append(str(Path(__file__).resolve().parents[2] / "torture.d"))
 
 import runs  # noqa: E402
+import sums  # noqa: E402
 from rows import ROWS, USER, Row  # noqa: E402
 from suite.case import FAILED, PASSED, Result  # noqa: E402
 from suite.e2e import EndToEnd  # noqa: E402
@@ -27,12 +27,12 @@ class Torture:
         return f"torture/{self.row.name} [{self.kernel}]"
 
     def run(self) -> Result:
-        began = time.monotonic()
         run = runs.perform(self.root, self.row, self.kernel, self.row.quick)
-        wrong = run["failed"] or (f"lost {run['lost']}, splats {run['splats']}, leaked {run['leaked']}"
-                                  if run["lost"] or run["splats"] or run["leaked"] else "")
-        return Result(self.name, FAILED if wrong else PASSED, time.monotonic() - began, wrong or f"{run['count']} {self.row.unit}",
-                      tuple(run.get("detail", ())))
+        wrong = sums.add_up(self.row, self.kernel, [run])["verdict"] == "failed"
+        reason = run["failed"] or f"{run['count']} {self.row.unit}"
+        if wrong and not run["failed"]:
+            reason = f"lost {run['lost']}, splats {run['splats']}, leaked {run['leaked']}"
+        return Result(self.name, FAILED if wrong else PASSED, run["seconds"], reason, tuple(run.get("detail", ())))
 
 
 def collect(root: Path, kernels: Sequence[str]) -> List[Torture]:
