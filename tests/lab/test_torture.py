@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs of tools/torture add up, a failure stays one, and every row has its test."""
+import json
 import sys
 import tempfile
 import unittest
@@ -8,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/torture.d")]
 
+from lab import LabError  # noqa: E402
 import runs  # noqa: E402
 import sums  # noqa: E402
 from rows import ROWS, USER, Row  # noqa: E402
@@ -39,13 +41,29 @@ class Sums(unittest.TestCase):
 class Runs(unittest.TestCase):
     def test_runs_of_a_row_are_kept_apart_by_kernel_and_found_again(self):
         with tempfile.TemporaryDirectory() as folder:
-            store = runs.Store(Path(folder))
-            store.add(ROW, "6.1", run(60))
-            store.add(ROW, "6.1", run(40))
-            again = runs.Store(Path(folder))
+            file = Path(folder) / "runs"
+            self.assertEqual(runs.Store(file).runs(ROW, "6.1"), [])
+            for count, kernel in ((60, "6.1"), (7, "6.1-debug"), (40, "6.1")):
+                runs.Store(file).add(run(count, row=ROW.name, kernel=kernel))
+            again = runs.Store(file)
             self.assertEqual([r["count"] for r in again.runs(ROW, "6.1")], [60, 40])
-            self.assertEqual((again.runs(ROW, "6.12"), again.runs(ROW, "6.1-debug")), ([], []))
+            self.assertEqual(([r["count"] for r in again.runs(ROW, "6.1-debug")], again.runs(ROW, "6.12")), ([7], []))
             self.assertTrue(runs.has_enough(ROW, "6.1", again.runs(ROW, "6.1")))
+
+    def test_a_line_that_is_no_run_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "runs"
+            whole = json.dumps(run(1, row=ROW.name, kernel="6.1"))
+            for wrong, why in (("{", "not a run"), ("7", "not a run"), ('{"row": "kills, many"}', "without kernel, count")):
+                file.write_text(f"{whole}\n{wrong}\n", encoding="utf-8")
+                with self.assertRaisesRegex(LabError, f"runs:2: .*{why}.*; remove the line"):
+                    runs.Store(file).runs(ROW, "6.1")
+
+    def test_the_kept_runs_can_be_read_and_none_of_them_failed(self):
+        kept = runs.Store(ROOT / "docs/torture.jsonl")
+        done = [each for row in ROWS for kernel in row.wanted for each in kept.runs(row, kernel)]
+        self.assertEqual(len(done), len(kept.file.read_text(encoding="utf-8").splitlines()), "runs of no row")
+        self.assertFalse([each for each in done if each["failed"]])
 
     def test_a_failed_row_is_not_repeated(self):
         self.assertTrue(runs.has_enough(ROW, "6.1", [run(1, failed="x")]))

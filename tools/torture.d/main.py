@@ -14,7 +14,6 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d"), str(Path(__file__).parent)]
 
-from lab import cache  # noqa: E402
 from lab.debug import FRAGMENTS  # noqa: E402
 from lab.errors import LabError  # noqa: E402
 from lab.kernels import SERIES, kernel as find_kernel  # noqa: E402
@@ -38,7 +37,7 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags.add_argument("--kernel", metavar="SERIES", choices=(*SERIES, USER), help=f"one of {', '.join(SERIES)}, '{USER}'")
     flags.add_argument("--minutes", metavar="N", type=float, help="begin no run after so many; the next call goes on")
     flags.add_argument("--jobs", metavar="N", type=int, default=2, help="runs side by side (default: 2)")
-    flags.add_argument("--store", metavar="DIR", type=Path, help="finished runs (default: torture/ in the lab's cache)")
+    flags.add_argument("--store", metavar="FILE", type=Path, help="finished runs (default: docs/torture.jsonl; with --quick none)")
     flags.add_argument("--json", metavar="FILE", type=Path, help="a list with an object per row and kernel")
     flags.add_argument("--report", metavar="FILE", type=Path, help="the page, docs/torture.md")
     return flags.parse_args(argv)
@@ -73,7 +72,7 @@ def work(args: argparse.Namespace, task: Task, store: runs.Store, end: float) ->
     while not runs.has_enough(row, kernel, store.runs(row, kernel)) and time.monotonic() < end:
         print(f"torture: {row.name} [{kernel}] ...", file=sys.stderr, flush=True)
         run = runs.perform(ROOT, row, kernel, row.quick if args.quick else row.seconds * (LONGER if kernel in FRAGMENTS else 1))
-        store.add(row, kernel, run)
+        store.add(run)
         print(f"torture: {row.name} [{kernel}]: {run['count']} {row.unit} in {run['seconds']} s"
               f"{', FAILED: ' + run['failed'] if run['failed'] else ''}", file=sys.stderr, flush=True)
         if args.quick:
@@ -104,8 +103,8 @@ def main() -> int:
     if args.minutes != 0:
         prepare(tasks)
     with TemporaryDirectory() as scratch:
-        folder = args.store or (Path(scratch) if args.quick else cache.root() / "torture")
-        rows = torture(args, tasks, runs.Store(folder))
+        file = args.store or (Path(scratch) / "runs" if args.quick else ROOT / "docs/torture.jsonl")
+        rows = torture(args, tasks, runs.Store(file))
     print(sums.text(rows))
     if args.json:
         args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""One run of a row, and the folder of runs: what has been done need not be done again."""
+"""One run of a row, and the file of runs: what has been done need not be done again."""
 import json
-import os
 import re
 import subprocess
 import time
@@ -19,30 +18,35 @@ from rows import USER, Row
 
 Run = Dict[str, Any]
 FUZZING = ("clang", "libclang-rt-14-dev", "libyaml-cpp-dev")  # the libFuzzer of Debian 12's clang
+FIELDS = ("row", "kernel", "count", "lost", "splats", "leaked", "failed", "commit", "seconds")
 DETAIL = 40  # last lines of a run that failed
 INSIDE = Path(__file__).with_name("inside.py")
 
 
 class Store:
-    """A file per run, complete or absent; runs of one row and kernel add up."""
+    """A file with a line per run; runs of one row and kernel add up, from whatever machine they are."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-
-    @staticmethod
-    def _key(row: Row, kernel: str) -> str:
-        return re.sub(r"[^a-z0-9.-]+", "-", f"{row.name}_{kernel}".lower())
+    def __init__(self, file: Path) -> None:
+        self.file = file
 
     def runs(self, row: Row, kernel: str) -> List[Run]:
-        files = sorted(self.folder.glob(f"{self._key(row, kernel)}.*.json"))
-        return [json.loads(file.read_text(encoding="utf-8")) for file in files]
+        lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
+        return [run for run in map(self._parsed, range(1, len(lines) + 1), lines) if (run["row"], run["kernel"]) == (row.name, kernel)]
 
-    def add(self, row: Row, kernel: str, run: Run) -> None:
-        number = len(self.runs(row, kernel)) + 1
-        partial = self.folder / f".{os.getpid()}.part"
-        partial.write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
-        partial.rename(self.folder / f"{self._key(row, kernel)}.{number:04}.json")
+    def add(self, run: Run) -> None:
+        """One write to the file's end: runs side by side do not mix."""
+        with open(self.file, "ab", buffering=0) as file:
+            file.write(f"{json.dumps(run)}\n".encode())
+
+    def _parsed(self, number: int, line: str) -> Run:
+        try:
+            run: Run = json.loads(line)
+            missing = [name for name in FIELDS if name not in run]
+        except (ValueError, TypeError) as error:
+            raise LabError(f"{self.file}:{number}: not a run: {error}; remove the line") from None
+        if missing:
+            raise LabError(f"{self.file}:{number}: a run without {', '.join(missing)}; remove the line")
+        return run
 
 
 def has_enough(row: Row, kernel: str, runs: List[Run]) -> bool:

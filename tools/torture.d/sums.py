@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 from rows import Row
 
 Sum = Dict[str, Any]
-COLUMNS = ("row", "kernel", "count", "wanted", "unit", "lost", "splats", "leaked", "seconds", "verdict")
+COLUMNS = ("row", "kernel", "count", "wanted", "unit", "lost", "splats", "leaked", "seconds", "commits", "verdict")
 
 
 def add_up(row: Row, kernel: str, runs: Sequence[Dict[str, Any]]) -> Sum:
@@ -30,14 +30,13 @@ def text(sums: Sequence[Sum]) -> str:
 
 def page(sums: Sequence[Sum]) -> str:
     """Markdown. What is missing shows as missing."""
-    commits = sorted({commit for row in sums for commit in row["commits"]})
     parts = ["<!-- SPDX-License-Identifier: MIT -->", "# Torture", "",
              "Written by `tools/torture --report`; not edited by hand. Every run ended with the same check: no splat in the "
              "kernel log, taint as before, slab, vmalloc and pages that are in nobody's books within 1 % of before, kmemleak "
              "(6.1-debug: KASAN, lockdep, page-table checks; 6.1-kcsan: KCSAN) twice. *ok*: done as often as wanted, nothing wrong. *fewer*: "
              "nothing wrong, but not yet as often. *not run*: no figure.", "",
              f"- date: {datetime.date.today().isoformat()}", f"- host: {platform.machine()}, {os.cpu_count()} cores, guests under QEMU TCG",
-             f"- commits: {', '.join(commits)}", "",
+             "- the runs, a line each: [torture.jsonl](torture.jsonl)", "",
              "| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
     parts += ["| " + " | ".join(_cells(row)) + " |" for row in sums]
     failures = [f"- {row['row']}, {row['kernel']}: {why}" for row in sums for why in row["failed"]]
@@ -50,4 +49,4 @@ def page(sums: Sequence[Sum]) -> str:
 
 
 def _cells(row: Sum) -> Tuple[str, ...]:
-    return tuple(str(row[name]) for name in COLUMNS)
+    return tuple(", ".join(row[name]) if name == "commits" else str(row[name]) for name in COLUMNS)
