@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // race base|huge COUNT: a thread moves 2 MiB from node to node while another takes COUNT of its pages
-// offline (MADV_SOFT_OFFLINE), then while it maps, writes and unmaps the place COUNT times, as LTP's
-// move_pages12 does. Prints how often each happened; exit code 1 when a page lost its content.
+// offline (MADV_SOFT_OFFLINE), while COUNT of them are poisoned (MADV_HWPOISON), then while it maps, writes
+// and unmaps the place COUNT times, as LTP's move_pages12 does. Prints how often each happened; exit code 1
+// when a page lost its content that was not poisoned.
 #include <hmk/lib/move.c>
 
 #include <err.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +24,8 @@ static char *at;
 static int advice;
 static volatile bool is_over;
 static unsigned long nr_moved;
+static char *poisoned;	/* page that may be gone */
+static sigjmp_buf is_gone;
 
 /* What a move may say of memory that changes meanwhile. */
 static bool is_allowed(int status)
@@ -91,6 +96,43 @@ static unsigned long take_offline(unsigned long count)
 	return nr;
 }
 
+static void on_sigbus(int number, siginfo_t *info, void *unused)
+{
+	(void)number;
+	(void)unused;
+	if ((char *)((unsigned long)info->si_addr & -PAGE) == poisoned)
+		siglongjmp(is_gone, 1);
+	fprintf(stderr, "%p is gone, and %p was poisoned\n", info->si_addr, (void *)poisoned);
+	_exit(1);
+}
+
+/* What is gone is mapped anew. A page that has been moved away in time is still there. */
+static unsigned long poison(unsigned long count)
+{
+	volatile unsigned long nr = 0;
+
+	fill(2000);
+	for (volatile unsigned long i = 0; i < count; i++) {
+		const unsigned int page = (unsigned int)(i * 997 % PAGES);
+		uint64_t *words = (uint64_t *)(at + page * PAGE);
+
+		poisoned = (char *)words;
+		if (!sigsetjmp(is_gone, 1)) {
+			madvise(poisoned, PAGE, MADV_HWPOISON);
+			check(page, 2000 + page);
+			continue;
+		}
+		if (mmap(words, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != words)
+			err(3, "mmap");
+		words[0] = words[PAGE / 8 - 1] = 2000 + page;
+		nr++;
+	}
+	poisoned = NULL;
+	for (unsigned int i = 0; i < PAGES; i++)
+		check(i, 2000 + i);
+	return nr;
+}
+
 static void remap(unsigned long count)
 {
 	for (unsigned long i = 0; i < count; i++) {
@@ -104,7 +146,8 @@ static void remap(unsigned long count)
 
 int main(int argc, char **argv)
 {
-	unsigned long count, offline, place;
+	const struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO };
+	unsigned long count, offline, gone, place;
 	pthread_t mover;
 
 	if (argc != 3)
@@ -115,11 +158,13 @@ int main(int argc, char **argv)
 	at = (char *)((place + PAGES * PAGE - 1) & ~(PAGES * PAGE - 1));
 	map();
 	fill(0);
+	sigaction(SIGBUS, &action, NULL);
 	pthread_create(&mover, NULL, move, NULL);
 	offline = take_offline(count);
+	gone = poison(count);
 	remap(count);
 	is_over = true;
 	pthread_join(mover, NULL);
-	printf("{\"offline\": %lu, \"moved\": %lu}\n", offline, nr_moved);
+	printf("{\"offline\": %lu, \"poisoned\": %lu, \"moved\": %lu}\n", offline, gone, nr_moved);
 	return 0;
 }
