@@ -389,7 +389,7 @@ Result<void> App::pause(bool is_paused) {
 }
 
 const Machine& App::machine_now() {
-  refresh_free(machine_, options_.root);
+  machine_ = read_machine(options_.root);
   return machine_;
 }
 

@@ -79,8 +79,7 @@ class App {
   const Config& config() const { return config_; }
   bool is_paused() const { return is_paused_; }
   const Options& options() const { return options_; }
-  const Machine& machine() const { return machine_; }
-  const Machine& machine_now();  ///< with fresh free memory
+  const Machine& machine_now();  ///< looked at anew
   Target* find(std::int32_t pid);
   std::string rule_of(std::int32_t pid) const;  ///< why it is managed
   std::vector<Target*> targets();

@@ -103,7 +103,7 @@ void Target::take(const policy::Plan& plan, const Surroundings& around) {
 }
 
 void Target::look_around(const Surroundings& around) {
-  refresh_free(around.machine, around.root);
+  around.machine = read_machine(around.root);
   // Mems_allowed and the name change rarely, yet cpusets and exec do change them.
   if (Result<ProcessInfo> now = read_process(around.root, pid_)) process_ = *std::move(now);
   home_ = home_node(around.root, pid_, around.machine);
@@ -137,10 +137,14 @@ std::vector<policy::RegionView> Target::region_views() {
 
 std::vector<policy::TierView> Target::tier_views(const Surroundings& around) const {
   std::vector<policy::TierView> views;
-  for (const Tier& tier : tiers_)
-    views.push_back({tier.node, tier.total_bytes, usable_free(around.machine.nodes.at(tier.node)),
+  for (const Tier& tier : tiers_) {
+    // Another target may have looked around since, and found the node gone.
+    const auto node = around.machine.nodes.find(tier.node);
+    const std::uint64_t free = node == around.machine.nodes.end() ? 0 : usable_free(node->second);
+    views.push_back({tier.node, tier.total_bytes, free,
                      reserve_for(around.config, tier.total_bytes), tier.latency_ns,
                      tier.write_latency_ns, tier.bandwidth_mib});
+  }
   return views;
 }
 

@@ -60,15 +60,8 @@ std::optional<Access> read_access(const fs::path& node_dir) {
   return std::nullopt;
 }
 
-void read_memory(Node& node, const fs::path& node_dir) {
-  const std::string meminfo = read_text(node_dir / "meminfo").value_or("");
-  node.total_bytes = meminfo_bytes(meminfo, "MemTotal");
-  node.free_bytes = meminfo_bytes(meminfo, "MemFree");
-}
-
 /// "Node 1, zone   Normal" heads the lines of a zone; "        high     3456" is in pages.
 void read_watermarks(Machine& machine, const fs::path& root) {
-  for (auto& [id, node] : machine.nodes) node.watermark_bytes = 0;
   std::istringstream lines(read_text(root / "proc/zoneinfo").value_or(""));
   auto node = machine.nodes.end();
   for (std::string line; std::getline(lines, line);) {
@@ -78,10 +71,6 @@ void read_watermarks(Machine& machine, const fs::path& root) {
       continue;
     node->second.watermark_bytes += number_in<std::uint64_t>(line, word + 5).value_or(0) * 4096;
   }
-}
-
-fs::path node_dir(const fs::path& root, int id) {
-  return root / "sys/devices/system/node" / ("node" + std::to_string(id));
 }
 
 }  // namespace
@@ -109,14 +98,17 @@ int Machine::node_of_cpu(int cpu) const {
 
 Machine read_machine(const fs::path& root) {
   Machine machine;
-  const std::set<int> ids = id_list_file(root / "sys/devices/system/node/online");
+  const fs::path all = root / "sys/devices/system/node";
+  const std::set<int> ids = id_list_file(all / "online");
   for (const int id : ids) {
-    const fs::path dir = node_dir(root, id);
+    const fs::path dir = all / ("node" + std::to_string(id));
     Node node;
     node.id = id;
     node.cpus = id_list_file(dir / "cpulist");
     node.access = read_access(dir);
-    read_memory(node, dir);
+    const std::string meminfo = read_text(dir / "meminfo").value_or("");
+    node.total_bytes = meminfo_bytes(meminfo, "MemTotal");
+    node.free_bytes = meminfo_bytes(meminfo, "MemFree");
     // The distance file lists the online nodes in order, without their numbers.
     std::istringstream distances(read_text(dir / "distance").value_or(""));
     for (const int to : ids)
@@ -125,11 +117,6 @@ Machine read_machine(const fs::path& root) {
   }
   read_watermarks(machine, root);
   return machine;
-}
-
-void refresh_free(Machine& machine, const fs::path& root) {
-  for (auto& [id, node] : machine.nodes) read_memory(node, node_dir(root, id));
-  read_watermarks(machine, root);
 }
 
 }  // namespace hmk

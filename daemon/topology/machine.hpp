@@ -3,8 +3,7 @@
 // The nodes of the machine as /sys/devices/system/node describes them. The root
 // is injectable: tests hand in a recorded tree.
 //
-//   Machine machine = read_machine("/");
-//   refresh_free(machine, "/");          once per interval
+//   Machine machine = read_machine("/");   once per interval: memory fills, nodes and CPUs come and go
 #pragma once
 
 #include <cstdint>
@@ -43,9 +42,6 @@ struct Machine {
 };
 
 Machine read_machine(const std::filesystem::path& root);
-
-/// Read total and free memory and the watermarks of the known nodes again.
-void refresh_free(Machine& machine, const std::filesystem::path& root);
 
 /// "0-2,7" -> {0, 1, 2, 7}; the kernel's list format. What is not understood is left out.
 std::set<int> parse_id_list(const std::string& text);

@@ -306,6 +306,35 @@ TEST_F(SharingAppTest, WhoLagsIsWaitedForOnce) {
   EXPECT_EQ(target("stats")["planned_promote_bytes"], 2 * 2 * kMiB);
 }
 
+TEST_F(AppTest, ANodeThatComesIsATierAndOneThatGoesIsNone) {
+  config_.mode = Mode::manage;
+  tree_.put("sys/devices/system/node/online", "1-3\n");
+  tree_.remove("sys/devices/system/node/node0");
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].node, 1);
+  kernel_.finish(test::all_clean);
+  run();
+  test::put_four_tiers(tree_);
+  kernel_.publish(interval(2, {region(0, 3, 3.0)}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].node, 0);
+  EXPECT_EQ(data("tiers")["tiers"].size(), 4u);
+}
+
+TEST_F(SharingAppTest, ANodeThatHasGoneForTheOtherTakesNothing) {
+  test::put_four_tiers(tree_);
+  start();
+  publish(1);
+  tree_.put("sys/devices/system/node/online", "1-3\n");
+  tree_.remove("sys/devices/system/node/node0");
+  publish_other(1);
+  EXPECT_TRUE(kernel_.tickets.empty() || kernel_.tickets[0].ranges[0].node != 0);
+}
+
 TEST_F(AppTest, APinnedRegionIsNotTriedInTheNextInterval) {
   config_.mode = Mode::manage;
   start();

@@ -57,15 +57,6 @@ TEST(Machine, WithoutSysfsThereAreNoNodes) {
   EXPECT_TRUE(order_tiers(read_machine(tree.root()), {}).empty());
 }
 
-TEST(Machine, FreeMemoryIsReadAgain) {
-  Tree tree;
-  put_four_tiers(tree);
-  Machine machine = read_machine(tree.root());
-  put_node(tree, {1, "", "20 10 40 30", 262144, 77});
-  refresh_free(machine, tree.root());
-  EXPECT_EQ(machine.nodes.at(1).free_bytes, 77u * 1024);
-}
-
 TEST(TierOrder, FollowsLatencyWhenHmatGivesIt) {
   Tree tree;
   tree.put("sys/devices/system/node/online", "0-2\n");
