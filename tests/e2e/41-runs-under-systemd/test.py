@@ -101,6 +101,8 @@ lib.check(show("hmkd", "ActiveState") == "active", "hmkd.service is active")
 lib.check([t["rule"] for t in status()["targets"]] == ["unit=redis.service"], "redis-server is found by its unit")
 owner = inside("ps", "-o", "user=,comm=", "-p", show("hmkd", "MainPID")).stdout.split()
 lib.check(owner == ["hmk", "hmkd"], f"hmkd is no root: {owner}")
+filters = inside("grep", "Seccomp:", f"/proc/{show('hmkd', 'MainPID')}/status").stdout.split()
+lib.check(filters == ["Seccomp:", "2"], f"the unit's filter of system calls is in force: {filters}")
 doctor = inside("hmkctl", "doctor", check_status=False)
 lib.check(doctor.returncode == 0, f"doctor finds nothing to do:\n{doctor.stdout}")
 
