@@ -40,13 +40,16 @@ class KernelLog(unittest.TestCase):
                      "kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)"):
             self.assertEqual(splats([line]), [line])
 
-    def test_a_race_is_a_defect_where_the_module_takes_part(self):
-        def report(place: str, f: str = "f") -> list:
-            return ["=" * 66, f"BUG: KCSAN: data-race in {f} / g", "", "write to 0x1 of 8 bytes by task 1 on cpu 0:",
-                    f" f+0x1/0x2{place}", "read to 0x1 of 8 bytes by task 2 on cpu 1:", " g+0x1/0x2", "=" * 66]
-        ours = report(" [hmk]")
-        self.assertEqual(splats([*report(""), "x", *ours, *report("")]), [ours[1]])
-        self.assertEqual(splats(report(" [hmk]", "__lru_add_drain_all")), [])
+    def test_a_race_is_a_defect_where_the_module_or_what_it_calls_takes_part(self):
+        def report(*places: str) -> list:
+            return ["=" * 66, "BUG: KCSAN: data-race in f / g", "", "write to 0x1 of 8 bytes by task 1 on cpu 0:", " f+0x1/0x2", "",
+                    "read to 0x1 of 8 bytes by task 2 on cpu 1:", *(f" g+0x1/0x2{place}" for place in places), "=" * 66]
+        ours = " [hmk]"
+        for places, found in ((("", "", ours), 0), ((ours, "", ""), 1), (("", ours, ""), 1), (("", "", ""), 0)):
+            self.assertEqual(len(splats([*report("", ""), "x", *report(*places), *report("", "")])), found, places)
+        unknown = ["BUG: KCSAN: data-race in f+0x1/0x2", "race at unknown origin, with read to 0x1 of 8 bytes by task 1 on cpu 0:"]
+        self.assertEqual(len(splats([*unknown, f" f+0x1/0x2{ours}"])), 1)
+        self.assertEqual(splats([*unknown, " f+0x1/0x2", " g+0x1/0x2", f" h+0x1/0x2{ours}"]), [])
 
     def test_what_a_debug_kernel_says_at_boot_is_not_a_defect(self):
         lines = ["Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar", "... MAX_LOCKDEP_SUBCLASSES:  8",

@@ -27,15 +27,18 @@ INJECTED = re.compile(r"page allocation failure|Call Trace:|\] +(\? )?\w+\+0x[0-
 BEGIN, END = "hmk-lab: failures are injected", "hmk-lab: failures are no longer injected"
 
 
-# A report of KCSAN ends with such a line. The kernel's own code races in many places; a module's name stands in a stack.
-# lru_add_drain_all() reads how many pages wait on other CPUs without a lock, whoever calls it: move_pages(2) races there as well.
-KERNELS_OWN_RACE = re.compile(r"data-race in .*\b__lru_add_drain_all\b")
-RACE, RACE_END, MODULE = "KCSAN: data-race", re.compile(r"={60}$"), re.compile(r"\+0x\w+/0x\w+ \[\w+\]")
+# A report of KCSAN has a stack below each such line, the access first, and ends with a double line.
+RACE, RACE_END, ACCESS = "KCSAN: data-race", re.compile(r"={60}$"), re.compile(r"\b(read|write) .* by (task|interrupt) .*:$")
+MODULE, NEAR = re.compile(r"\+0x\w+/0x\w+ \[\w+\]"), 2
 
 
-def _names_a_module(lines: Sequence[str]) -> bool:
-    """Whether the report of KCSAN that begins here does."""
-    return any(map(MODULE.search, itertools.takewhile(lambda line: not RACE_END.search(line), lines)))
+def _is_of_a_module(lines: Sequence[str]) -> bool:
+    """Whether in the report that begins here an access is of a module's function, or of one that it calls, as memcpy().
+
+    The kernel's own code races in many places, and further below those who call it, be it a system call or a module.
+    """
+    report = list(itertools.takewhile(lambda line: not RACE_END.search(line), lines))
+    return any(MODULE.search(line) for at, above in enumerate(report) if ACCESS.search(above) for line in report[at + 1:at + 1 + NEAR])
 
 
 def splats(log: Iterable[str]) -> List[str]:
@@ -44,7 +47,7 @@ def splats(log: Iterable[str]) -> List[str]:
     for at, line in enumerate(lines):
         if BEGIN in line or END in line:
             injecting = BEGIN in line
-        elif RACE in line and (KERNELS_OWN_RACE.search(line) or not _names_a_module(lines[at:])):
+        elif RACE in line and not _is_of_a_module(lines[at:]):
             continue
         elif SPLAT.search(line) and not NOISE.search(line) and not (injecting and INJECTED.search(line)):
             found.append(line)
