@@ -4,21 +4,38 @@
 
 #include "walk.h"
 
+/*
+ * Entries change while we look, locked or not: the CPU sets bits of any level. So each is
+ * read once, and what lies below is found by what was read.
+ *
+ * Return: the entry of the third level; NULL without one, and then *@next is where the hole ends.
+ */
+static pmd_t *pmd_or_hole(struct mm_struct *mm, unsigned long addr, unsigned long end,
+			  unsigned long *next)
+{
+	pgd_t pgd = READ_ONCE(*pgd_offset(mm, addr));
+	p4d_t p4d;
+	pud_t pud;
+
+	*next = pgd_addr_end(addr, end);
+	if (pgd_none(pgd) || pgd_bad(pgd))
+		return NULL;
+	p4d = READ_ONCE(*p4d_offset(&pgd, addr));
+	*next = p4d_addr_end(addr, end);
+	if (p4d_none(p4d) || p4d_bad(p4d))
+		return NULL;
+	pud = READ_ONCE(*pud_offset(&p4d, addr));
+	*next = pud_addr_end(addr, end);
+	if (pud_none(pud) || pud_bad(pud))
+		return NULL;	/* a 1 GiB leaf is "bad" as a table */
+	return pmd_offset(&pud, addr);
+}
+
 static pmd_t *pmd_of(struct mm_struct *mm, unsigned long addr)
 {
-	pgd_t *pgd = pgd_offset(mm, addr);
-	p4d_t *p4d;
-	pud_t *pud;
+	unsigned long unused;
 
-	if (pgd_none(*pgd) || pgd_bad(*pgd))
-		return NULL;
-	p4d = p4d_offset(pgd, addr);
-	if (p4d_none(*p4d) || p4d_bad(*p4d))
-		return NULL;
-	pud = pud_offset(p4d, addr);
-	if (pud_none(*pud) || pud_bad(*pud))
-		return NULL;	/* a 1 GiB leaf is "bad" as a table */
-	return pmd_offset(pud, addr);
+	return pmd_or_hole(mm, addr, addr + PAGE_SIZE, &unused);
 }
 
 static bool is_table(pmd_t seen)
@@ -52,8 +69,9 @@ static bool pmd_leaf_lock(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,
 			  struct hmk_leaf *leaf)
 {
 	spinlock_t *ptl = pmd_lock(mm, pmd);
+	pmd_t seen = READ_ONCE(*pmd);
 
-	if (!pmd_present(*pmd) || !pmd_trans_huge(*pmd)) {
+	if (!pmd_present(seen) || !pmd_trans_huge(seen)) {
 		spin_unlock(ptl);
 		return false;
 	}
@@ -61,7 +79,7 @@ static bool pmd_leaf_lock(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,
 	leaf->shift = PMD_SHIFT;
 	leaf->pmd = pmd;
 	leaf->ptl = ptl;
-	leaf->page = huge_page_of(pmd_pfn(*pmd));
+	leaf->page = huge_page_of(pmd_pfn(seen));
 	__release(ptl);	/* the caller's now: sparse knows no lock that is taken or not */
 	return true;
 }
@@ -106,13 +124,15 @@ static void table_unlock(spinlock_t *ptl)
 
 static bool pte_leaf(pte_t *pte, unsigned long addr, spinlock_t *ptl, struct hmk_leaf *leaf)
 {
-	if (!pte_present(*pte))
+	pte_t seen = READ_ONCE(*pte);
+
+	if (!pte_present(seen))
 		return false;
 	leaf->addr = addr & PAGE_MASK;
 	leaf->shift = PAGE_SHIFT;
 	leaf->pte = pte;
 	leaf->ptl = ptl;
-	leaf->page = page_of(pte_pfn(*pte), pte_special(*pte));
+	leaf->page = page_of(pte_pfn(seen), pte_special(seen));
 	return true;
 }
 
@@ -187,11 +207,9 @@ void hmk_walk_leaves(struct mm_struct *mm, unsigned long start, unsigned long en
 	}
 }
 
-static unsigned long next_in_pud(pud_t *pud, unsigned long addr, unsigned long end,
-				 bool populated)
+static unsigned long next_in_table(pmd_t *pmd, unsigned long addr, unsigned long end,
+				   bool populated)
 {
-	pmd_t *pmd = pmd_offset(pud, addr);
-
 	for (; addr < end; addr = pmd_addr_end(addr, end), pmd++) {
 		if (pmd_none(READ_ONCE(*pmd)) != populated)
 			return addr;
@@ -203,31 +221,15 @@ unsigned long hmk_next_entry(struct mm_struct *mm, unsigned long addr, unsigned 
 			     bool populated)
 {
 	while (addr < end) {
-		pgd_t *pgd = pgd_offset(mm, addr);
-		unsigned long next, found;
-		p4d_t *p4d;
-		pud_t *pud;
+		unsigned long next;
+		pmd_t *pmd = pmd_or_hole(mm, addr, end, &next);
 
-		next = pgd_addr_end(addr, end);
-		if (pgd_none(*pgd) || pgd_bad(*pgd))
-			goto empty;
-		p4d = p4d_offset(pgd, addr);
-		next = p4d_addr_end(addr, end);
-		if (p4d_none(*p4d) || p4d_bad(*p4d))
-			goto empty;
-		pud = pud_offset(p4d, addr);
-		next = pud_addr_end(addr, end);
-		if (pud_none(*pud) || pud_bad(*pud))
-			goto empty;
-		found = next_in_pud(pud, addr, next, populated);
-		if (found < next)
-			return found;
-		addr = next;
-		continue;
-empty:
-		if (!populated)
+		if (pmd)
+			addr = next_in_table(pmd, addr, next, populated);
+		else if (populated)
+			addr = next;
+		if (addr < next)
 			return addr;
-		addr = next;
 	}
 	return end;
 }
