@@ -29,16 +29,19 @@ BEGIN, END = "hmk-lab: failures are injected", "hmk-lab: failures are no longer 
 
 # A report of KCSAN has a stack below each such line, the access first, and ends with a double line.
 RACE, RACE_END, ACCESS = "KCSAN: data-race", re.compile(r"={60}$"), re.compile(r"\b(read|write) .* by (task|interrupt) .*:$")
-MODULE, NEAR = re.compile(r"\+0x\w+/0x\w+ \[\w+\]"), 2
+MODULE = re.compile(r"\+0x\w+/0x\w+ \[\w+\]")
+LIBRARY = re.compile(r" _*(mem|str|h?list|rb|find|bitmap|xa|sort|copy)\w*\+0x")
 
 
 def _is_of_a_module(lines: Sequence[str]) -> bool:
-    """Whether in the report that begins here an access is of a module's function, or of one that it calls, as memcpy().
+    """Whether in the report that begins here an access is of a module's function, or made for it as memcpy() does.
 
-    The kernel's own code races in many places, and further below those who call it, be it a system call or a module.
+    The kernel's own code races in many places, and below whoever calls it, be it a system call or a module.
     """
     report = list(itertools.takewhile(lambda line: not RACE_END.search(line), lines))
-    return any(MODULE.search(line) for at, above in enumerate(report) if ACCESS.search(above) for line in report[at + 1:at + 1 + NEAR])
+    stacks = (report[at + 1:] for at, line in enumerate(report) if ACCESS.search(line))
+    who = (next((frame for frame in stack if not LIBRARY.search(frame)), "") for stack in stacks)
+    return any(map(MODULE.search, who))
 
 
 def splats(log: Iterable[str]) -> List[str]:
