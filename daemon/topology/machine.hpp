@@ -3,7 +3,9 @@
 // The nodes of the machine as /sys/devices/system/node describes them. The root
 // is injectable: tests hand in a recorded tree.
 //
-//   Machine machine = read_machine("/");   once per interval: memory fills, nodes and CPUs come and go
+//   Machine machine = read_machine("/");
+//
+// Read anew in each interval: memory fills, nodes and CPUs come and go.
 #pragma once
 
 #include <cstdint>

@@ -323,6 +323,8 @@ TEST_F(AppTest, ANodeThatComesIsATierAndOneThatGoesIsNone) {
   ASSERT_EQ(kernel_.tickets.size(), 1u);
   EXPECT_EQ(kernel_.tickets[0].ranges[0].node, 0);
   EXPECT_EQ(data("tiers")["tiers"].size(), 4u);
+  tree_.put("sys/devices/system/node/online", "0,2-3\n");
+  EXPECT_EQ(data("tiers")["tiers"].size(), 3u);
 }
 
 TEST_F(SharingAppTest, ANodeThatHasGoneForTheOtherTakesNothing) {
