@@ -75,7 +75,7 @@ def _guest(root: Path, row: Row, kernel: str, seconds: int) -> Run:
     figures = json.loads(file.read_text(encoding="ascii")) if file.exists() else {}
     return {"count": sum(1 for line in outcome.output if re.search(row.counted, line)), **figures,
             "splats": len(splats(outcome.dmesg)), "failed": _why(outcome),
-            "detail": [] if outcome.kind == PASS else (outcome.output + outcome.dmesg)[-DETAIL:]}
+            **({} if outcome.kind == PASS else {"detail": (outcome.output + outcome.dmesg)[-DETAIL:]})}
 
 
 def _why(outcome: Outcome) -> str:
