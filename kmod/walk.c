@@ -9,9 +9,10 @@
  * read once, and what lies below is found by what was read.
  *
  * Return: the entry of the third level; NULL without one, and then *@next is where the hole ends.
+ * Inline, for the scan of each sample comes by and has no use for @next.
  */
-static pmd_t *pmd_or_hole(struct mm_struct *mm, unsigned long addr, unsigned long end,
-			  unsigned long *next)
+static __always_inline pmd_t *pmd_or_hole(struct mm_struct *mm, unsigned long addr,
+					  unsigned long end, unsigned long *next)
 {
 	pgd_t pgd = READ_ONCE(*pgd_offset(mm, addr));
 	p4d_t p4d;
