@@ -34,7 +34,6 @@ App::App(boost::asio::io_context& loop, Config config, Options options)
     : loop_(loop),
       config_(std::move(config)),
       options_(std::move(options)),
-      machine_(read_machine(options_.root)),
       service_(loop),
       signals_(loop, SIGINT, SIGTERM, SIGHUP),
       server_(loop, [this](const Request& request) { return run_verb(*this, request); }),
