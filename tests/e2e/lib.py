@@ -187,6 +187,35 @@ class Books:
         return self._read_taint() & ~self._taint & ~0x3000
 
 
+def start_gups(*arguments: object, numa: Tuple[str, ...] = ()) -> subprocess.Popen:
+    """hmk-load-gups, which has filled its memory; `numa` are arguments of numactl. Ends by end_load()."""
+    load = subprocess.Popen([*(("numactl", *numa) if numa else ()), build("tools/load/hmk-load-gups"), *map(str, arguments)],
+                            stdout=subprocess.PIPE, text=True)
+    wait_for(lambda: '"ready"' in load.stdout.readline(), 60, "the load has filled its memory")
+    return load
+
+
+CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
+
+
+def start_hmkd(config: str) -> subprocess.Popen:
+    """hmkd with these lines of configuration, which serves at CONTROL."""
+    Path(CONFIG).write_text(config, encoding="ascii")
+    daemon = subprocess.Popen([build("daemon/hmkd"), "--config", CONFIG, "--socket", CONTROL])
+    wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+    return daemon
+
+
+def ask_hmkd(*words: str) -> dict:
+    """What hmkctl tells, as JSON."""
+    return json.loads(run(build("tools/hmkctl/hmkctl"), "--socket", CONTROL, "--json", *words).stdout)
+
+
+def end_hmkd(daemon: subprocess.Popen) -> None:
+    daemon.terminate()
+    check(daemon.wait(60) == 0, "hmkd ends by itself on SIGTERM")
+
+
 def end_load(load: subprocess.Popen) -> None:
     """Ask one of tools/load to end; it has found every value right."""
     load.terminate()

@@ -4,18 +4,12 @@
 # cmdline: memmap=768M%0x100000000-1+0xefffffff
 """A node whose memory is brought online while hmkd runs, as that of a CXL device, is a tier in the next interval and takes
 the hot set; it goes offline while pages move there, and hmkd goes on with what is left. Three times; no value is wrong."""
-import json
-import os
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-GUPS, HMKD, HMKCTL = (lib.build(p) for p in ("tools/load/hmk-load-gups", "daemon/hmkd", "tools/hmkctl/hmkctl"))
-CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
 DAX, NODE = Path("/sys/bus/dax"), Path("/sys/devices/system/node/node2")
 MIB, ROUNDS = 1 << 20, 3
 
@@ -46,17 +40,9 @@ def write(path, text):
         return False
 
 
-def ask(*words):
-    return json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", *words).stdout)
-
-
 def tiers():
     """Nodes, fastest first."""
-    return [tier["node"] for tier in ask("tiers")["tiers"]]
-
-
-def hot_set_is_on_node_2():
-    return lib.resident_bytes(load.pid).get(2, 0) > 40 * MIB
+    return [tier["node"] for tier in lib.ask_hmkd("tiers")["tiers"]]
 
 
 Path("/sys/devices/system/memory/auto_online_blocks").write_text("online_movable", encoding="ascii")
@@ -64,21 +50,17 @@ lib.run("modprobe", "dax_hmem")
 lib.wait_for((DAX / "devices/dax0.0").exists, 10, "the memory set aside is a device")
 lib.check(not NODE.exists(), "node 2 is not there yet")
 lib.load_module()
-load = subprocess.Popen(["numactl", "--preferred=1", GUPS, "--size", "256MiB", "--hot", "25%"], stdout=subprocess.PIPE, text=True)
-lib.wait_for(lambda: '"ready"' in load.stdout.readline(), 60, "the load has filled its memory")
+load = lib.start_gups("--size", "256MiB", "--hot", "25%", numa=("--preferred=1",))
 # Nothing of it may lie in the first tier, so the hot set belongs in the second.
-Path(CONFIG).write_text(f"mode: manage\ninterval: 400ms\noverhead: 10%\ncaps: {load.pid}/1=0B\nattach: [{load.pid}]\n", encoding="ascii")
-daemon = subprocess.Popen([HMKD, "--config", CONFIG, "--socket", CONTROL])
-lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+daemon = lib.start_hmkd(f"mode: manage\ninterval: 400ms\noverhead: 10%\ncaps: {load.pid}/1=0B\nattach: [{load.pid}]\n")
 for _ in range(ROUNDS):
     lib.wait_for(lambda: tiers() == [0, 1], 10, "there are two tiers")
     come()
     lib.wait_for(lambda: tiers() == [0, 2, 1], 10, "the new node is the second tier")
     lib.wait_for(lambda: lib.resident_bytes(load.pid).get(2, 0) > 40 * MIB, 90, "most of the hot set lies there")
     go()
-stats = ask("stats")["targets"][0]
+stats = lib.ask_hmkd("stats")["targets"][0]
 print({key: stats[key] for key in ("intervals", "promoted_bytes", "demoted_bytes", "refused_bytes")}, flush=True)
-daemon.send_signal(signal.SIGTERM)
-lib.check(daemon.wait(60) == 0, "hmkd ends by itself on SIGTERM")
+lib.end_hmkd(daemon)
 lib.end_load(load)
 lib.unload_module()

@@ -3,11 +3,7 @@
 # timeout: 300
 """All programs and freezable threads are frozen as on the way to sleep (`pm_test`), while pages move, and the clock is set a
 day forth and back: nothing of ours stands in the way, intervals go on, pages move again, no value is wrong."""
-import json
-import os
 import re
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,14 +11,12 @@ from pathlib import Path
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-GUPS, HMKD, HMKCTL = (lib.build(p) for p in ("tools/load/hmk-load-gups", "daemon/hmkd", "tools/hmkctl/hmkctl"))
-CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
 POWER, DAY, ROUNDS = Path("/sys/power"), 86400, 3
 
 
 def seen():
     """Intervals and bytes moved up or down so far."""
-    stats = json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", "stats").stdout)["targets"][0]
+    stats = lib.ask_hmkd("stats")["targets"][0]
     return stats["intervals"], stats["promoted_bytes"] + stats["demoted_bytes"]
 
 
@@ -35,14 +29,9 @@ def goes_on(what):
 
 lib.load_module()
 Path("/sys/module/suspend/parameters/pm_test_delay").write_text("1", encoding="ascii")
-load = subprocess.Popen(["numactl", "--membind=2", GUPS, "--size", "128MiB", "--hot", "40%", "--jump-every", "4s"],
-                        stdout=subprocess.PIPE, text=True)
-lib.wait_for(lambda: '"ready"' in load.stdout.readline(), 60, "the load has filled its memory")
+load = lib.start_gups("--size", "128MiB", "--hot", "40%", "--jump-every", "4s", numa=("--membind=2",))
 # The tier above holds less than what is hot, so that pages come and go all the time.
-Path(CONFIG).write_text(f"mode: manage\ninterval: 400ms\noverhead: 10%\ntiers: [1, 2]\ncaps: {load.pid}/1=32MiB\nattach: [{load.pid}]\n",
-                        encoding="ascii")
-daemon = subprocess.Popen([HMKD, "--config", CONFIG, "--socket", CONTROL])
-lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+daemon = lib.start_hmkd(f"mode: manage\ninterval: 400ms\noverhead: 10%\ntiers: [1, 2]\ncaps: {load.pid}/1=32MiB\nattach: [{load.pid}]\n")
 goes_on("at first")
 (POWER / "pm_test").write_text("freezer", encoding="ascii")  # not "devices": the guest's root, a 9p share, does not outlive it
 for _ in range(ROUNDS):
@@ -51,8 +40,7 @@ for _ in range(ROUNDS):
 for step in (DAY, -2 * DAY, DAY):
     time.clock_settime(time.CLOCK_REALTIME, time.clock_gettime(time.CLOCK_REALTIME) + step)
     goes_on(f"the clock set by {step} s")
-daemon.send_signal(signal.SIGTERM)
-lib.check(daemon.wait(60) == 0, "hmkd ends by itself on SIGTERM")
+lib.end_hmkd(daemon)
 lib.end_load(load)
 lib.unload_module()
 said = lib.run("dmesg").stdout
