@@ -66,7 +66,7 @@ Target::State Target::handle_events(const Surroundings& around) {
   }
   for (const hmk_event& event : *events) {
     if (event.kind == HMK_EVENT_GONE) return State::gone;
-    if (event.kind == HMK_EVENT_TICKET) check(mover_.finish(event.value));
+    if (event.kind == HMK_EVENT_TICKET) check(mover_.finish(event.value, event.time_ns));
     if (event.kind == HMK_EVENT_INTERVAL) step(around);
   }
   return State::alive;
@@ -82,6 +82,7 @@ void Target::step(const Surroundings& around) {
     return;
   }
   snapshot_ = *std::move(read);
+  mover_.forget_ended_before(snapshot_.counted_ns);
   resident_.reset();
   history_.saw(snapshot_);
   look_around(around);

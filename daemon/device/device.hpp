@@ -23,6 +23,7 @@ namespace hmk {
 /// A private copy of one published interval.
 struct Snapshot {
   hmk_interval interval{};
+  std::uint64_t counted_ns = 0;  ///< CLOCK_MONOTONIC; records know of moves that had ended by then
   std::vector<hmk_record> records;
 };
 

@@ -200,7 +200,7 @@ void PlainDevice::publish(const std::vector<Seen>& seen) {
   interval.nr_regions = static_cast<__u32>(records.size());
   interval.nr_samples = interval.num_ps = interval.nr_regions * tracker_->looks;
   interval.num_scans = params_.num_scans;
-  table_ = {interval, std::move(records)};
+  table_ = {interval, now_ns(CLOCK_MONOTONIC), std::move(records)};
 }
 
 /// The EMA of HK-33, over what was there before by the middle of the range.

@@ -64,6 +64,7 @@ Result<Snapshot> Table::read() const {
     }
     if (status != 0) return explain(-status);
     snapshot.records.resize(count);
+    snapshot.counted_ns = snapshot.interval.start_ns;  // the module counts first, then it samples
     return snapshot;
   }
 }

@@ -162,9 +162,10 @@ Result<void> Mover::send() {
   return {};
 }
 
-Result<void> Mover::finish(std::uint64_t cookie) {
+Result<void> Mover::finish(std::uint64_t cookie, std::uint64_t time_ns) {
   if (!in_flight_ || in_flight_->cookie != cookie) return {};  // nobody's: nothing to account for
   const std::vector<Step> steps = std::move(in_flight_->steps);
+  ended_.push_back({time_ns, std::move(in_flight_->spans)});
   in_flight_.reset();
   const auto results = device_.result(cookie, steps.size());
   if (!results) {
@@ -176,12 +177,18 @@ Result<void> Mover::finish(std::uint64_t cookie) {
   return send();
 }
 
+void Mover::forget_ended_before(std::uint64_t counted_ns) {
+  std::erase_if(ended_, [=](const Ended& ended) { return ended.time_ns < counted_ns; });
+}
+
 bool Mover::is_moving(std::uint64_t start, std::uint64_t length) const {
-  if (!in_flight_) return false;
-  const auto& spans = in_flight_->spans;  // apart: their ends rise as their starts do
-  const auto first =
-      std::ranges::upper_bound(spans, start, {}, [](auto& span) { return span.second; });
-  return first != spans.end() && first->first < start + length;
+  const auto meets = [=](const Spans& spans) {  // apart: their ends rise as their starts do
+    const auto first =
+        std::ranges::upper_bound(spans, start, {}, [](auto& span) { return span.second; });
+    return first != spans.end() && first->first < start + length;
+  };
+  return (in_flight_ && meets(in_flight_->spans)) ||
+         std::ranges::any_of(ended_, meets, &Ended::spans);
 }
 
 void Mover::account(const Step& step, const hmk_range_result& result) {

@@ -8,7 +8,7 @@
 // while the one before is promoted, and what makes room leads by one piece more.
 //
 //   mover.start(plan, tier_nodes, seq);
-//   on HMK_EVENT_TICKET: mover.finish(cookie);
+//   on HMK_EVENT_TICKET: mover.finish(cookie, time_ns);
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,10 @@ class Mover {
   /// Begin a plan made from interval `seq`; what still waits of the last one is dropped.
   /// Fails when the module refuses; what was not sent is dropped then, too.
   Result<void> start(const policy::Plan& plan, std::vector<int> tier_nodes, std::uint64_t seq);
-  /// A ticket has finished: account for it and send the next.
-  Result<void> finish(std::uint64_t cookie);
+  /// A ticket has finished, at `time_ns` of the module's clock: account for it and send the next.
+  Result<void> finish(std::uint64_t cookie, std::uint64_t time_ns);
+  /// The newest records know of what had ended before `counted_ns` of that clock.
+  void forget_ended_before(std::uint64_t counted_ns);
   /// Try again what found the module's queue full or was held back.
   Result<void> retry() { return send(); }
   /// Ask the module whether it would take a plan; moves nothing.
@@ -60,7 +62,7 @@ class Mover {
 
   /// Some of the last plan is in flight or waits.
   bool is_busy() const { return in_flight_ || !waiting_.empty(); }
-  /// Some of [start, start + length) is in flight.
+  /// Some of [start, start + length) is in flight, or was when the newest records were counted.
   bool is_moving(std::uint64_t start, std::uint64_t length) const;
   const MoveCounters& counters() const { return counters_; }
   const BackOff& back_off() const { return back_off_; }
@@ -72,10 +74,15 @@ class Mover {
     policy::Move move;
     bool rises;
   };
+  using Spans = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // start, end; by start
   struct Ticket {
     std::uint64_t cookie;
-    std::vector<Step> steps;                                     // in the order in which they run
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> spans;  // start, end; by start
+    std::vector<Step> steps;  // in the order in which they run
+    Spans spans;
+  };
+  struct Ended {
+    std::uint64_t time_ns;
+    Spans spans;
   };
 
   void lead_by_a_piece();
@@ -90,6 +97,7 @@ class Mover {
   std::optional<Pace::Clock::time_point> held_until_;
   std::deque<Step> waiting_;
   std::optional<Ticket> in_flight_;
+  std::vector<Ended> ended_;
   std::vector<int> tier_nodes_;
   std::uint64_t seq_ = 0;
   std::uint32_t flags_ = 0;

@@ -185,6 +185,24 @@ TEST_F(AppTest, PromotesTheHotRegionToTheFastestTierWhenManaging) {
   EXPECT_EQ(target("status")["last_interval"]["promoted_bytes"], 2 * kMiB);
 }
 
+TEST_F(AppTest, WhatMovedWhileItsIntervalRanIsNotPlannedAgain) {
+  config_.mode = Mode::manage;
+  config_.promote_limit = 2 * kMiB;
+  start();
+  const std::vector<hmk_record> before = {region(0, 3, 3.0), region(4 * kMiB, 3, 3.0)};
+  kernel_.publish(interval(1, before));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].start, 0u);
+  kernel_.now_ns = 2'500'000'000;  // the interval that began at 2 s has counted it where it was
+  kernel_.finish(test::all_clean);
+  run();
+  kernel_.publish(interval(2, before));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].start, 4 * kMiB);
+}
+
 TEST_F(AppTest, MakesRoomWhenTheFastestTierIsFull) {
   test::put_node(tree_, {0, "0-1", "10 20 30 40", 262144, 0, 90, 95000});
   config_.mode = Mode::manage;

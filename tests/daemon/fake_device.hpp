@@ -37,14 +37,16 @@ struct FakeKernel {
   std::size_t nr_checked = 0;  ///< ranges of dry runs
   bool is_open = true;
   bool runs = true;  ///< the interval clock
+  std::uint64_t now_ns = 0;
 
   void tell(unsigned kind, std::uint64_t value) {
-    events.push_back({sizeof(hmk_event), kind, value, 0});
+    events.push_back({sizeof(hmk_event), kind, value, now_ns});
     const std::uint64_t one = 1;
     (void)!::write(wake.get(), &one, sizeof(one));
   }
   void publish(Snapshot snapshot) {
     table = std::move(snapshot);
+    table.counted_ns = table.interval.start_ns;
     tell(HMK_EVENT_INTERVAL, table.interval.seq);
   }
   /// Ends the oldest ticket; `judge` says how each range went.

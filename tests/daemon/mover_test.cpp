@@ -32,7 +32,7 @@ class MoverTest : public ::testing::Test {
   void finish(const std::function<hmk_range_result(const hmk_range&)>& judge) {
     const std::uint64_t cookie = kernel_.tickets.front().cookie;
     kernel_.finish(judge);
-    const Result<void> done = mover_.finish(cookie);
+    const Result<void> done = mover_.finish(cookie, kernel_.events.back().time_ns);
     EXPECT_TRUE(done) << done.error().line();
   }
   std::vector<std::uint64_t> starts(std::size_t ticket) const {
@@ -190,7 +190,25 @@ TEST_F(MoverTest, ANewPlanTakesThePlaceOfWhatWasNotSent) {
   EXPECT_EQ(kernel_.tickets.size(), 1u) << "what is in flight ends first";
   finish(all_clean);
   EXPECT_EQ(starts(0), Starts{100 * kMiB});
-  EXPECT_FALSE(mover_.is_moving(28 * kMiB, kMiB));
+}
+
+TEST_F(MoverTest, WhatEndedTooLateForTheRecordsIsStillMoving) {
+  policy::Plan plan;
+  for (const std::uint64_t at : {0, 16}) {
+    plan.promotions = {move_of(at * kMiB, 4 * kMiB, 3, 0)};
+    ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
+    kernel_.now_ns = 1000 + at;
+    finish(all_clean);
+  }
+  EXPECT_TRUE(mover_.is_moving(3 * kMiB, kMiB));
+  EXPECT_FALSE(mover_.is_moving(4 * kMiB, kMiB));
+  mover_.forget_ended_before(1000);
+  EXPECT_TRUE(mover_.is_moving(3 * kMiB, kMiB)) << "it ended as they were counted";
+  mover_.forget_ended_before(1001);
+  EXPECT_FALSE(mover_.is_moving(3 * kMiB, kMiB));
+  EXPECT_TRUE(mover_.is_moving(16 * kMiB, kMiB));
+  mover_.forget_ended_before(1017);
+  EXPECT_FALSE(mover_.is_moving(16 * kMiB, kMiB));
 }
 
 TEST_F(MoverTest, ATierWithoutRoomIsNotTheFaultOfTheRange) {
@@ -311,7 +329,7 @@ TEST_F(MoverTest, AbandoningSendsNothingMore) {
 }
 
 TEST_F(MoverTest, AnUnknownTicketIsIgnored) {
-  EXPECT_TRUE(mover_.finish(99));
+  EXPECT_TRUE(mover_.finish(99, 0));
 }
 
 }  // namespace
