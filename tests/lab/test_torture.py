@@ -3,17 +3,22 @@
 import json
 import sys
 import tempfile
+import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/torture.d")]
 
 from lab import LabError  # noqa: E402
+from lab.outcome import PASS, Outcome  # noqa: E402
 import runs  # noqa: E402
 import sums  # noqa: E402
 from rows import ROWS, USER, Row  # noqa: E402
 from suite import e2e, torture  # noqa: E402
+from suite.case import PASSED  # noqa: E402
 
 ROW = Row("kills, many", "63", {"6.1": 100}, seconds=5, unit="kills")
 
@@ -68,6 +73,25 @@ class Runs(unittest.TestCase):
     def test_a_failed_row_is_not_repeated(self):
         self.assertTrue(runs.has_enough(ROW, "6.1", [run(1, failed="x")]))
         self.assertFalse(runs.has_enough(ROW, "6.1", [run(99)]))
+
+    def test_runs_of_one_test_in_one_checkout_take_turns(self):
+        figures, others = [], threading.Barrier(2)
+
+        def outcome(test: e2e.EndToEnd) -> Outcome:
+            test.results.mkdir(parents=True, exist_ok=True)
+            with self.assertRaises(threading.BrokenBarrierError):  # the other one does not come in
+                others.wait(0.5)
+            others.reset()
+            figures.append(len(figures) + 1)
+            (test.results / "figures.json").write_text(json.dumps({"count": figures[-1]}), encoding="ascii")
+            return Outcome(PASS)
+
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(e2e.EndToEnd, "outcome", outcome):
+            tests = [e2e.EndToEnd(Path(folder), Path("63-x"), Path("test.py"), "6.1", {})]
+            with mock.patch.object(e2e, "collect", lambda *_: tests), ThreadPoolExecutor(2) as pool:
+                both = list(pool.map(lambda _: runs.perform(Path(folder), ROW, "6.1", 1), range(2)))
+                self.assertEqual(tests[0].run().outcome, PASSED)
+        self.assertEqual(sorted(done["count"] for done in both), [1, 2], both)
 
     def test_a_program_that_cannot_run_is_a_failed_run(self):
         done = runs.perform(ROOT, Row("no such", "99", {"6.1": 1}), "6.1", 1)

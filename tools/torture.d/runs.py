@@ -10,6 +10,7 @@ from typing import Any, Dict, List
 
 from lab import LabError
 from lab.apt import install_missing
+from lab.cache import locked
 from lab.outcome import PASS, Outcome
 from lab.splat import splats
 from suite import e2e
@@ -70,9 +71,10 @@ def _guest(root: Path, row: Row, kernel: str, seconds: int) -> Run:
     if not tests:
         raise LabError(f"tests/e2e/{row.test}-* is not for {kernel}")
     test = replace(tests[0], length=seconds, wrapper=("/usr/bin/python3", "-B", str(INSIDE)))
-    outcome = test.outcome()
-    file = test.results / "figures.json"
-    figures = json.loads(file.read_text(encoding="ascii")) if file.exists() else {}
+    with locked(test.results):  # until they are read
+        outcome = test.outcome()
+        file = test.results / "figures.json"
+        figures = json.loads(file.read_text(encoding="ascii")) if file.exists() else {}
     return {"count": sum(1 for line in outcome.output if re.search(row.counted, line)), **figures,
             "splats": len(splats(outcome.dmesg)), "failed": _why(outcome),
             **({} if outcome.kind == PASS else {"detail": (outcome.output + outcome.dmesg)[-DETAIL:]})}

@@ -34,6 +34,7 @@ from typing import Dict, List, Optional, Tuple
 from lab import LabError, load_machine, run_once
 from lab.apt import install_missing
 from lab.build import first_error
+from lab.cache import locked
 from lab.debug import FRAGMENTS
 from lab.emulator import BOOT_BY_SPINNING
 from lab.kernels import GATES
@@ -81,7 +82,8 @@ class EndToEnd:
         """Compile, build, boot, run; whatever cannot be done is a failure of this test."""
         began = time.monotonic()
         try:
-            outcome = self.outcome()
+            with locked(self.results):
+                outcome = self.outcome()
         except LabError as error:
             outcome = Outcome(LOST, reason=str(error))
         seconds = time.monotonic() - began
@@ -94,7 +96,7 @@ class EndToEnd:
                       tuple(outcome.output[-SHOWN_LINES:] + outcome.dmesg[-SHOWN_LINES:]))
 
     def outcome(self) -> Outcome:
-        """All there is to know of one run. Raises LabError."""
+        """All there is to know of one run, into `results`; the caller holds their lock. Raises LabError."""
         shutil.rmtree(self.results, ignore_errors=True)
         self.results.mkdir(parents=True)
         machine = _machine(self.root, self.folder)
