@@ -6,8 +6,8 @@
 
 and ends with exit status 0 (pass), 77 (skip, last line says why) or anything else (fail).
 The runner sets HMK_BUILD (user space), HMK_TEST_BIN (the test's own compiled *.c), HMK_MODULE
-(hmk.ko of this kernel), HMK_VARIANT (the one built with the test's `# defines:`) and HMK_LAB
-(writable, shared with the host).
+(hmk.ko of this kernel), HMK_VARIANT (the one built with the test's `# defines:`), HMK_LAB
+(writable, shared with the host) and HMK_SLOWNESS (of a debug kernel beside a plain one).
 """
 import json
 import os
@@ -57,7 +57,8 @@ def run(*argv: object, check_status: bool = True, **options) -> subprocess.Compl
 
 
 def wait_for(condition: Callable[[], T], limit: float, what: str = "the condition") -> T:
-    """The first true value of `condition`; the test fails after `limit` seconds without one."""
+    """The first true value of `condition`; the test fails after `limit` seconds of a plain kernel without one."""
+    limit *= float(os.environ.get("HMK_SLOWNESS", "1"))
     end = time.monotonic() + limit
     while True:
         value = condition()

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What is read out of a guest: kernel log, marks, headers of tests, accounting helpers."""
+import contextlib
+import io
 import json
+import os
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tests/e2e")]
@@ -88,6 +92,21 @@ class ExitCodes(unittest.TestCase):
         self.assertEqual(Outcome("fail", status=0).exit_code, 1)
         self.assertEqual(Outcome("fail", status=5).exit_code, 5)
         self.assertEqual(Outcome("skip", status=77).exit_code, 77)
+
+
+class Waits(unittest.TestCase):
+    def fails_after(self, limit: float) -> float:
+        """Seconds of a clock that only sleeping moves."""
+        now = [100.0]
+        clock = mock.Mock(monotonic=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds))
+        with mock.patch.object(lib, "time", clock), self.assertRaises(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+            lib.wait_for(lambda: False, limit)
+        return now[0] - 100
+
+    def test_limits_are_those_of_a_plain_kernel(self):
+        self.assertAlmostEqual(self.fails_after(2), 2, delta=0.06)
+        with mock.patch.dict(os.environ, HMK_SLOWNESS="5"):
+            self.assertAlmostEqual(self.fails_after(2), 10, delta=0.06)
 
 
 class TestHeaders(unittest.TestCase):

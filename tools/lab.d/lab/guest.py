@@ -73,7 +73,7 @@ class Guest:
         self._slowness = self.kernel.slowness
         self._boot_seconds = BOOT_SECONDS * self._slowness * (2 if clock == "instructions" else 1)  # one thread for all
         self.timeout = timeout * self._slowness
-        self.env = dict(env or {})
+        self.env = {"HMK_SLOWNESS": f"{self._slowness:g}", **(env or {})}
         self._own = Path(tempfile.mkdtemp(prefix="hmk-lab."))
         self.results = Path(results).resolve() if results else self._own / "results"
         self.console = self.results / "console.log"
