@@ -21,7 +21,7 @@ import lib  # noqa: E402
 TESTS = Path(os.environ["HMK_SELFTESTS"])
 LIMIT = 240    # seconds of one program
 CONTROLS = 6   # runs beside move_pages(2) to see a case fail
-TRIES = 3      # runs of one that gave up
+TRIES = 6      # runs of one that gave up
 NOT_ENDED = "does not end"
 # They read a page's state in two ways and give up when it has changed between: says nothing of the page.
 LOOKED_TWICE = "Bail out! read and ioctl return unmatched results"
