@@ -190,6 +190,8 @@ TEST_F(MoverTest, ANewPlanTakesThePlaceOfWhatWasNotSent) {
   EXPECT_EQ(kernel_.tickets.size(), 1u) << "what is in flight ends first";
   finish(all_clean);
   EXPECT_EQ(starts(0), Starts{100 * kMiB});
+  mover_.forget_ended_before(1);
+  EXPECT_FALSE(mover_.is_moving(28 * kMiB, kMiB));
 }
 
 TEST_F(MoverTest, WhatEndedTooLateForTheRecordsIsStillMoving) {
