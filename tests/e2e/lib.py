@@ -188,33 +188,35 @@ class Books:
         return self._read_taint() & ~self._taint & ~0x3000
 
 
-def start_gups(*arguments: object, numa: Tuple[str, ...] = ()) -> subprocess.Popen:
-    """hmk-load-gups, which has filled its memory; `numa` are arguments of numactl. Ends by end_load()."""
-    load = subprocess.Popen([*(("numactl", *numa) if numa else ()), build("tools/load/hmk-load-gups"), *map(str, arguments)],
-                            stdout=subprocess.PIPE, text=True)
-    wait_for(lambda: '"ready"' in load.stdout.readline(), 60, "the load has filled its memory")
+def start_gups(*arguments: object, under: Tuple[str, ...] = ()) -> subprocess.Popen:
+    """hmk-load-gups, which has filled its memory; `under` is what starts it, as numactl. Ends by end_load()."""
+    load = subprocess.Popen([*under, build("tools/load/hmk-load-gups"), *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+    check(any('"ready"' in line for line in load.stdout), "the load has filled its memory")
     return load
 
 
 CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
 
 
-def start_hmkd(config: str) -> subprocess.Popen:
-    """hmkd with these lines of configuration, which serves at CONTROL."""
+def start_hmkd(config: str, log: Optional[Path] = None) -> subprocess.Popen:
+    """hmkd with these lines of configuration, which serves at CONTROL; its log is the test's own if none is named."""
     Path(CONFIG).write_text(config, encoding="ascii")
-    daemon = subprocess.Popen([build("daemon/hmkd"), "--config", CONFIG, "--socket", CONTROL])
+    daemon = subprocess.Popen([build("daemon/hmkd"), "--config", CONFIG, "--socket", CONTROL],
+                              stderr=log.open("wb") if log else None)
     wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
     return daemon
 
 
-def ask_hmkd(*words: str) -> dict:
+def ask_hmkd(*words: str, check_status: bool = True) -> dict:
     """What hmkctl tells, as JSON."""
-    return json.loads(run(build("tools/hmkctl/hmkctl"), "--socket", CONTROL, "--json", *words).stdout)
+    return json.loads(run(build("tools/hmkctl/hmkctl"), "--socket", CONTROL, "--json", *words, check_status=check_status).stdout)
 
 
 def end_hmkd(daemon: subprocess.Popen) -> None:
+    """Ask it to end; it does, and well."""
     daemon.terminate()
-    check(daemon.wait(60) == 0, "hmkd ends by itself on SIGTERM")
+    wait_for(lambda: daemon.poll() is not None, 60, "hmkd ends by itself on SIGTERM")
+    check(daemon.returncode == 0, f"hmkd ends well, with {daemon.returncode}")
 
 
 def end_load(load: subprocess.Popen) -> None:

@@ -7,8 +7,6 @@ memory of the same tiers (T-5, T-6): by pages that change places the fastest tie
 the best placement would, keeps doing so, and no allocation fails."""
 import ctypes
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -17,8 +15,7 @@ from pathlib import Path
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-GUPS, HMKD, HMKCTL = (lib.build(p) for p in ("tools/load/hmk-load-gups", "daemon/hmkd", "tools/hmkctl/hmkctl"))
-CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
+GUPS = lib.build("tools/load/hmk-load-gups")
 TIERS, PAGE, MIB, HOT_UPDATES = (1, 2, 3, 4), 4096, 1 << 20, 0.9
 LEFT_MIB, BESIDE_MIB = 12, 4
 NUMA = ctypes.CDLL("libnuma.so.1", use_errno=True)
@@ -79,10 +76,8 @@ best = HOT_UPDATES + (1 - HOT_UPDATES) * (room - hot_size) / (size - hot_size)
 print("MiB left in each tier:", [lib.node_free_bytes(node) >> 20 for node in TIERS], flush=True)
 lib.check(look() < best / 2, f"at first the fastest tier serves {shares[0]:.3f}, it could {best:.3f}")
 
-Path(CONFIG).write_text(f"mode: manage\ninterval: 400ms\noverhead: 10%\npromote_limit: 16MiB\nreserve: 1MiB\n"
-                        f"tiers: {list(TIERS)}\nattach: [{load.pid}]\n", encoding="ascii")
-daemon = subprocess.Popen([HMKD, "--config", CONFIG, "--socket", CONTROL])
-lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+daemon = lib.start_hmkd(f"mode: manage\ninterval: 400ms\noverhead: 10%\npromote_limit: 16MiB\nreserve: 1MiB\n"
+                        f"tiers: {list(TIERS)}\nattach: [{load.pid}]\n")
 try:
     lib.wait_for(lambda: look() >= best - 0.05, 60, f"the fastest tier serves {best - 0.05:.3f} of the updates")
     for _ in range(5):
@@ -90,11 +85,10 @@ try:
 finally:
     print(f"share of the fastest tier, best {best:.3f}:", [round(share, 3) for share in shares], flush=True)
 
-stats = json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", "stats").stdout)["targets"][0]
+stats = lib.ask_hmkd("stats")["targets"][0]
 print({key: stats[key] for key in ("intervals", "promoted_bytes", "demoted_bytes", "refused_bytes")}, flush=True)
 lib.check(stats["demoted_bytes"] > 0, "pages changed places")
-daemon.send_signal(signal.SIGTERM)
-lib.check(daemon.wait(60) == 0, "hmkd ends by itself on SIGTERM")
+lib.end_hmkd(daemon)
 allocate_beside()
 beside.end()
 lib.end_load(load)

@@ -6,38 +6,21 @@
 # clock: instructions
 """Three processes, each hot in more than the fast tier holds, with weights 3, 1 and 1: what they hold of the tier comes
 to be 3 to 1 to 1, stays so, and follows when the weights change."""
-import json
 import os
-import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-GUPS, HMKD, HMKCTL = (lib.build(p) for p in ("tools/load/hmk-load-gups", "daemon/hmkd", "tools/hmkctl/hmkctl"))
-CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
 FAST, SLOW, MIB = 1, 2, 1 << 20
 PAUSE = 0.4      # seconds of the guest's clock, which looking costs: once an interval
 LOOKS = round(float(os.environ["HMK_SECONDS"]) / PAUSE)
 
 
-def start_load() -> subprocess.Popen:
-    """A process that is hot all over and lies in the slow tier."""
-    load = subprocess.Popen(["taskset", "-c", "0", "numactl", "--membind", str(SLOW), GUPS, "--size", "128MiB",
-                             "--hot", "100%", "--hot-updates", "100%"], stdout=subprocess.PIPE, text=True)
-    lib.wait_for(lambda: '"ready"' in load.stdout.readline(), 60, "the load has filled its memory")
-    return load
-
-
 def fast_mib(load: subprocess.Popen) -> float:
     return lib.resident_bytes(load.pid).get(FAST, 0) / MIB
-
-
-def ctl(*words: str) -> dict:
-    return json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", *words).stdout)
 
 
 def is_three_to_one(amounts: list) -> bool:
@@ -62,26 +45,24 @@ def wait_for_shares(loads: list, what: str) -> None:
 
 
 lib.load_module()
-loads = [start_load() for _ in range(3)]
+loads = [lib.start_gups("--size", "128MiB", "--hot", "100%", "--hot-updates", "100%",
+                        under=("taskset", "-c", "0", "numactl", f"--membind={SLOW}")) for _ in range(3)]  # hot all over
 first, second, third = loads
-Path(CONFIG).write_text(f"interval: 400ms\noverhead: 10%\npromote_limit: 20MiB\ntiers: [{FAST}, {SLOW}]\n"
-                        f"attach: [{', '.join(str(load.pid) for load in loads)}]\nweights: {first.pid}=3\n", encoding="ascii")
-daemon = subprocess.Popen([HMKD, "--config", CONFIG, "--socket", CONTROL])
-lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+daemon = lib.start_hmkd(f"interval: 400ms\noverhead: 10%\npromote_limit: 20MiB\ntiers: [{FAST}, {SLOW}]\n"
+                        f"attach: [{', '.join(str(load.pid) for load in loads)}]\nweights: {first.pid}=3\n")
 # What one does not ask for the others may have: from the start all are known to be hot.
-lib.wait_for(lambda: all(target["intervals"] > 3 for target in ctl("stats")["targets"]), 60, "all have been watched")
-lib.run(HMKCTL, "--socket", CONTROL, "set", "mode", "manage")
+lib.wait_for(lambda: all(target["intervals"] > 3 for target in lib.ask_hmkd("stats")["targets"]), 60, "all have been watched")
+lib.ask_hmkd("set", "mode", "manage")
 
 wait_for_shares([first, second, third], "3 to 1 to 1 MiB of the fast tier")
 
-lib.run(HMKCTL, "--socket", CONTROL, "set", "weights", f"{third.pid}=3")
+lib.ask_hmkd("set", "weights", f"{third.pid}=3")
 wait_for_shares([third, first, second], "3 to 1 to 1 MiB after the weights changed")
 
-for target in ctl("stats")["targets"]:
+for target in lib.ask_hmkd("stats")["targets"]:
     print({key: target[key] for key in ("pid", "intervals", "profiling_percent", "promoted_bytes", "demoted_bytes", "refused_bytes")})
     lib.check(target["profiling_percent"] <= target["budget_percent"], "profiling keeps its budget")
-daemon.send_signal(signal.SIGTERM)
-lib.check(daemon.wait(60) == 0, "hmkd ends by itself on SIGTERM")
+lib.end_hmkd(daemon)
 for load in loads:
     lib.end_load(load)
 lib.unload_module()

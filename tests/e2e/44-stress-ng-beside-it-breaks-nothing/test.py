@@ -18,30 +18,17 @@ from pathlib import Path
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-LOAD, HMKCTL = lib.build("tools/load/hmk-load-kv"), lib.build("tools/hmkctl/hmkctl")
-REDIS, STATE, CONTROL, CONFIG, LOG = ("/run/redis.sock", Path("/run/load.state"), "/run/hmk.sock", Path("/run/hmkd.yaml"),
-                                      lib.RESULTS / "hmkd.log")
+LOAD = lib.build("tools/load/hmk-load-kv")
+REDIS, STATE, LOG = "/run/redis.sock", Path("/run/load.state"), lib.RESULTS / "hmkd.log"
 SECONDS = int(os.environ["HMK_SECONDS"])
 SETTLED = 3  # intervals: the first learn what a scan costs
 LOOK_EVERY = 2  # seconds
-
-
-def targets(verb: str) -> list:
-    return json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", verb).stdout)["targets"]
 
 
 def start_redis() -> subprocess.Popen:
     process = subprocess.Popen(["taskset", "-c", "0", "numactl", "--preferred=2", "redis-server", "--port", "0", "--unixsocket",
                                 REDIS, "--save", "", "--appendonly", "no", "--dir", "/run"], stdout=subprocess.DEVNULL)
     lib.wait_for(lambda: os.path.exists(REDIS), 30, "redis-server is up")
-    return process
-
-
-def start_hmkd(pid: int) -> subprocess.Popen:
-    CONFIG.write_text(f"attach: [{pid}, comm=stress-ng-vm*]\nattach_poll: 200ms\nmode: manage\ninterval: 300ms\noverhead: 10%\n"
-                      "reserve: 8MiB\n", encoding="ascii")
-    process = subprocess.Popen([lib.build("daemon/hmkd"), "--config", CONFIG, "--socket", CONTROL], stderr=open(LOG, "wb"))
-    lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
     return process
 
 
@@ -56,7 +43,7 @@ def watch(process: subprocess.Popen) -> dict:
     """Its output once it has ended, and the last counters of each process that was managed meanwhile."""
     last = {}
     while True:
-        last |= {target["pid"]: target for target in targets("stats")}
+        last |= {target["pid"]: target for target in lib.ask_hmkd("stats")["targets"]}
         try:
             return {"output": process.communicate(timeout=LOOK_EVERY)[0], "targets": last}
         except subprocess.TimeoutExpired:
@@ -68,7 +55,8 @@ lib.load_module()
 redis = start_redis()
 lib.run(LOAD, "fill", "--socket", REDIS, "--state", STATE, "--keys", 10000, "--value-size", "2048B")
 load = subprocess.Popen([LOAD, "run", "--socket", REDIS, "--state", STATE, "--read-share", "70%"], stdout=subprocess.DEVNULL)
-daemon = start_hmkd(redis.pid)
+daemon = lib.start_hmkd(f"attach: [{redis.pid}, comm=stress-ng-vm*]\nattach_poll: 200ms\nmode: manage\ninterval: 300ms\n"
+                        "overhead: 10%\nreserve: 8MiB\n", LOG)
 
 stress = start_stress()
 seen = watch(stress)
@@ -81,14 +69,13 @@ settled = [target for target in seen["targets"].values() if target["intervals"] 
 lib.check({redis.pid} < {target["pid"] for target in settled}, "redis-server and a worker were managed")
 lib.check(all(target["profiling_percent"] <= target["budget_percent"] for target in settled), "each within the budget")
 lib.check(seen["targets"][redis.pid]["promoted_bytes"] > 0, "and pages moved")
-lib.wait_for(lambda: [target["pid"] for target in targets("status")] == [redis.pid], 30, "the workers are forgotten")
+lib.wait_for(lambda: [target["pid"] for target in lib.ask_hmkd("status")["targets"]] == [redis.pid], 30, "the workers are forgotten")
 
 load.send_signal(signal.SIGTERM)
 lib.check(load.wait(60) == 0, "every reply during the run was right")
 report = lib.run(LOAD, "check", "--socket", REDIS, "--state", STATE).stdout
 lib.check(json.loads(report.splitlines()[-1])["wrong_values"] == 0, "every value is right")
-daemon.send_signal(signal.SIGTERM)
-lib.check(daemon.wait(30) == 0, "hmkd ends well")
+lib.end_hmkd(daemon)
 log = LOG.read_text(encoding="utf-8")
 print(log[-4000:])
 lib.check(not re.search(r" (warning|error) ", log), "its log warns of nothing")

@@ -5,18 +5,14 @@
 # clock: instructions
 """Three processes whose hot parts jump all the time, for as long as one likes (T-12): each gets as much promoted as the
 others, profiling stays within its budget, and neither hmkd nor the kernel holds more at the end."""
-import json
 import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-GUPS, HMKD, HMKCTL = (lib.build(p) for p in ("tools/load/hmk-load-gups", "daemon/hmkd", "tools/hmkctl/hmkctl"))
-CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
 FAST, SLOW = 1, 2
 LIMIT_MIB = 2
 LONG = 600       # seconds after which all have the same within 10 %; 30 of them see one jump
@@ -27,36 +23,27 @@ WHY_KB = 3 * (32768 * 240 >> 10)  # what `hmkctl why` remembers of three process
 
 def start_load() -> subprocess.Popen:
     """Half of it is hot, every forty seconds another one; most of the CPU is nobody's."""
-    load = subprocess.Popen(["numactl", "--membind", str(SLOW), GUPS, "--size", "128MiB", "--hot", "50%", "--jump-every", "40s",
-                             "--rate", "60000"], stdout=subprocess.PIPE, text=True)
-    lib.wait_for(lambda: '"ready"' in load.stdout.readline(), 60, "the load has filled its memory")
-    return load
-
-
-def ctl(*words: str) -> dict:
-    return json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", *words).stdout)
+    return lib.start_gups("--size", "128MiB", "--hot", "50%", "--jump-every", "40s", "--rate", 60000,
+                       under=("numactl", f"--membind={SLOW}"))
 
 
 def counters() -> list:
     """Of each process, in the order of `loads`."""
-    rows = {row["pid"]: row for row in ctl("stats")["targets"]}
+    rows = {row["pid"]: row for row in lib.ask_hmkd("stats")["targets"]}
     return [rows[load.pid] for load in loads]
 
 
 def look_at_intervals() -> None:
     """Keep those not seen before."""
-    for row in ctl("status")["targets"]:
+    for row in lib.ask_hmkd("status")["targets"]:
         last = row["last_interval"]
         seen[row["pid"], last["seq"]] = last["profiling_percent"] <= last["budget_percent"]
 
 
 lib.load_module()
 loads = [start_load() for _ in range(3)]
-Path(CONFIG).write_text(f"mode: manage\ninterval: 1s\noverhead: 5%\npromote_limit: {LIMIT_MIB}MiB\ntiers: [{FAST}, {SLOW}]\n"
-                        f"attach: [{', '.join(str(load.pid) for load in loads)}]\n", encoding="ascii")
-with open("/run/hmkd.log", "wb") as log:
-    daemon = subprocess.Popen([HMKD, "--config", CONFIG, "--socket", CONTROL], stdout=log, stderr=log)
-lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+daemon = lib.start_hmkd(f"mode: manage\ninterval: 1s\noverhead: 5%\npromote_limit: {LIMIT_MIB}MiB\ntiers: [{FAST}, {SLOW}]\n"
+                        f"attach: [{', '.join(str(load.pid) for load in loads)}]\n")
 lib.wait_for(lambda: all(row["intervals"] > 8 for row in counters()), 60, "all are watched")
 began, first, books, seen = counters(), lib.held(daemon.pid), lib.Books(), {}
 end = time.monotonic() + SECONDS
@@ -80,8 +67,7 @@ lib.check(not over, "and in every interval")
 lib.check(last[0] <= first[0] + ROOM_KB + (WHY_KB if SECONDS >= LONG else 0), "hmkd's size does not grow without bound")
 lib.check(last[1] <= first[1], "nor do its descriptors")
 lib.wait_for(lambda: not books.leaked(), 20, f"nor does the kernel: {books.leaked()}")
-daemon.terminate()
-lib.check(daemon.wait(60) == 0, "hmkd ends by itself on SIGTERM")
+lib.end_hmkd(daemon)
 for load in loads:
     lib.end_load(load)
 lib.figures(count=sum(row["intervals"] for row in ended), lost=0)

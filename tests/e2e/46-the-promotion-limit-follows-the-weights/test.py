@@ -6,33 +6,21 @@
 # clock: instructions
 """Two processes, weights 3 and 1, whose hot parts jump before what is hot has been promoted: of the promotion limit and of
 the fast tier the first has three times as much as the second, within 10 %."""
-import json
 import os
-import subprocess
 import sys
 import time
-from pathlib import Path
 
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-GUPS, HMKD, HMKCTL = (lib.build(p) for p in ("tools/load/hmk-load-gups", "daemon/hmkd", "tools/hmkctl/hmkctl"))
-CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
 FAST, SLOW, MIB, PAUSE = 1, 2, 1 << 20, 1.0
 LIMIT_MIB = 2  # less than jumps: what is hot anew is 38 % of 96 MiB in 12 s
 SECONDS = int(os.environ["HMK_SECONDS"])  # of the guest's clock
 
 
-def start_load() -> subprocess.Popen:
-    load = subprocess.Popen(["numactl", "--membind", str(SLOW), GUPS, "--size", "160MiB", "--hot", "60%", "--jump-every", "12s",
-                             "--rate", "60000"], stdout=subprocess.PIPE, text=True)
-    lib.wait_for(lambda: '"ready"' in load.stdout.readline(), 60, "the load has filled its memory")
-    return load
-
-
 def counters() -> list:
     """Of each process, in the order of `loads`."""
-    rows = {row["pid"]: row for row in json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", "stats").stdout)["targets"]}
+    rows = {row["pid"]: row for row in lib.ask_hmkd("stats")["targets"]}
     return [rows[load.pid] for load in loads]
 
 
@@ -54,14 +42,13 @@ def check_share(amounts: list, what: str) -> None:
 
 lib.load_module()
 room = lib.node_free_bytes(FAST)
-loads = [start_load(), start_load()]
-Path(CONFIG).write_text(f"mode: manage\ninterval: 1s\noverhead: 5%\npromote_limit: 16MiB\ntiers: [{FAST}, {SLOW}]\n"
-                        f"attach: [{loads[0].pid}, {loads[1].pid}]\nweights: {loads[0].pid}=3\n", encoding="ascii")
-with open("/run/hmkd.log", "wb") as log:
-    daemon = subprocess.Popen([HMKD, "--config", CONFIG, "--socket", CONTROL], stdout=log, stderr=log)
-lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+loads = [lib.start_gups("--size", "160MiB", "--hot", "60%", "--jump-every", "12s", "--rate", 60000,
+                       under=("numactl", f"--membind={SLOW}"))
+         for _ in range(2)]
+daemon = lib.start_hmkd(f"mode: manage\ninterval: 1s\noverhead: 5%\npromote_limit: 16MiB\ntiers: [{FAST}, {SLOW}]\n"
+                        f"attach: [{loads[0].pid}, {loads[1].pid}]\nweights: {loads[0].pid}=3\n")
 lib.wait_for(tier_is_full, 120, "the tier is full")
-lib.run(HMKCTL, "--socket", CONTROL, "set", "promote_limit", f"{LIMIT_MIB}MiB")
+lib.ask_hmkd("set", "promote_limit", f"{LIMIT_MIB}MiB")
 began, looks, end = counters(), [], time.monotonic() + SECONDS
 while time.monotonic() < end:
     looks.append(look())
@@ -71,8 +58,7 @@ promoted = [now["promoted_bytes"] - before["promoted_bytes"] for before, now in 
 check_share([sum(column) / len(looks) for column in zip(*looks)], "in the fast tier, on average")
 check_share(promoted, "promoted")
 lib.check(sum(promoted) > 0.8 * LIMIT_MIB * MIB * SECONDS, "the limit was used up")
-daemon.terminate()
-lib.check(daemon.wait(60) == 0, "hmkd ends by itself on SIGTERM")
+lib.end_hmkd(daemon)
 for load in loads:
     lib.end_load(load)
 lib.unload_module()

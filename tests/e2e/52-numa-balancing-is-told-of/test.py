@@ -3,9 +3,6 @@
 # timeout: 200
 """The kernel's NUMA balancing moves memory of a managed process: stats count what the kernel counts, doctor warns of it
 and says how to be rid of it; a process started as doctor advises is left alone beside it."""
-import json
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,21 +10,16 @@ from pathlib import Path
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-HMKCTL, CONTROL, CONFIG = lib.build("tools/hmkctl/hmkctl"), "/run/hmk.sock", Path("/run/hmkd.yaml")
 SWITCH = Path("/proc/sys/kernel/numa_balancing")
 PAGES, AWAY = 2048, 1
 
 
-def ask(verb: str) -> dict:
-    return json.loads(lib.run(HMKCTL, "--socket", CONTROL, "--json", verb, check_status=False).stdout)
-
-
 def counted(pid: int) -> dict:
-    return next(t for t in ask("stats")["targets"] if t["pid"] == pid)["numa_balancing"]
+    return next(t for t in lib.ask_hmkd("stats")["targets"] if t["pid"] == pid)["numa_balancing"]
 
 
 def warned(pid: int) -> list:
-    return [c for c in ask("doctor")["checks"] if c["check"] == f"process {pid}" and c["state"] != "ok"]
+    return [c for c in lib.ask_hmkd("doctor", check_status=False)["checks"] if c["check"] == f"process {pid}" and c["state"] != "ok"]
 
 
 def vmstat(name: str) -> int:
@@ -56,9 +48,7 @@ for command in (f"map {PAGES}", f"loop write 0 0 {PAGES} 1"):
     alone.stdin.write(command + "\n")
     lib.check(alone.stdout.readline().startswith("ok"), command)
 
-CONFIG.write_text(f"mode: track-only\ninterval: 200ms\noverhead: 20%\nattach: [{touch.pid}, {alone.pid}]\n", encoding="ascii")
-daemon = subprocess.Popen([lib.build("daemon/hmkd"), "--config", CONFIG, "--socket", CONTROL])
-lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+daemon = lib.start_hmkd(f"mode: track-only\ninterval: 200ms\noverhead: 20%\nattach: [{touch.pid}, {alone.pid}]\n")
 lib.check(not warned(touch.pid) and counted(touch.pid)["moved_bytes"] == 0, "off: nothing is told")
 before = vmstat("numa_pages_migrated")
 SWITCH.write_text("1", encoding="ascii")
@@ -73,8 +63,7 @@ SWITCH.write_text("0", encoding="ascii")
 lib.wait_for(lambda: not warned(touch.pid), 30, "off again: doctor is content")
 lib.check(counted(touch.pid)["moved_bytes"] >= seen["moved_bytes"], "what was counted stays")
 
-daemon.send_signal(signal.SIGTERM)
-lib.check(daemon.wait(30) == 0, "hmkd ends well")
+lib.end_hmkd(daemon)
 touch.end()
 alone.kill()
 lib.unload_module()

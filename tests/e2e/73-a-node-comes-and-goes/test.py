@@ -50,7 +50,7 @@ lib.run("modprobe", "dax_hmem")
 lib.wait_for((DAX / "devices/dax0.0").exists, 10, "the memory set aside is a device")
 lib.check(not NODE.exists(), "node 2 is not there yet")
 lib.load_module()
-load = lib.start_gups("--size", "256MiB", "--hot", "25%", numa=("--preferred=1",))
+load = lib.start_gups("--size", "256MiB", "--hot", "25%", under=("numactl", "--preferred=1"))
 # hmkd may put nothing of it into the first tier, so the hot set belongs in the second.
 daemon = lib.start_hmkd(f"mode: manage\ninterval: 400ms\noverhead: 10%\ncaps: {load.pid}/1=0B\nattach: [{load.pid}]\n")
 for _ in range(ROUNDS):

@@ -29,7 +29,7 @@ def goes_on(what):
 
 lib.load_module()
 Path("/sys/module/suspend/parameters/pm_test_delay").write_text("1", encoding="ascii")
-load = lib.start_gups("--size", "128MiB", "--hot", "40%", "--jump-every", "4s", numa=("--membind=2",))
+load = lib.start_gups("--size", "128MiB", "--hot", "40%", "--jump-every", "4s", under=("numactl", "--membind=2"))
 # The tier above holds less than what is hot, so that pages come and go all the time.
 daemon = lib.start_hmkd(f"mode: manage\ninterval: 400ms\noverhead: 10%\ntiers: [1, 2]\ncaps: {load.pid}/1=32MiB\nattach: [{load.pid}]\n")
 goes_on("at first")
