@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "policy/plan.hpp"
 #include "support/policy.hpp"
@@ -81,8 +82,8 @@ TEST(Gain, WithoutALatencyOfEveryTierWarmerIsEnough) {
 
 TEST(Gain, KnowsWhatChanceCanMake) {
   const GainModel model(paper_tiers(), {});
-  // Nine looks each in three intervals: 2 * sqrt(2 * 10 / 121 / 9) of the looks apart.
-  const double apart = 3 * 2 * 0.135517;
+  // Three looks each in three intervals: sqrt(2 * 10 / 121 / 9) of the looks is one deviation.
+  const double apart = 3 * 3 * 0.135517;
   EXPECT_TRUE(model.is_surely_hotter({q16(3), 1}, {0, 1}));
   EXPECT_FALSE(model.is_surely_hotter({q16(1.5), 1}, {q16(1.5), 1}));
   EXPECT_FALSE(model.is_surely_hotter({q16(apart - 0.1), 1}, {0, 1}));
@@ -119,6 +120,27 @@ TEST(PlanGain, WhatDiffersByChanceStaysWhereItIs) {
   EXPECT_TRUE(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.empty());
   cool.samples = warm.samples = 40;
   EXPECT_EQ(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.size(), 1u);
+}
+
+// The hottest of many meets the coldest of many: 14 % of them change places where 1.5 deviations
+// are enough, 2 % with 3.
+TEST(PlanGain, OfManyEquallyWarmRegionsFewChangePlaces) {
+  constexpr std::uint64_t kRegions = 2000;
+  constexpr std::uint16_t kSamples = 8;
+  PolicyParams params = within(1000);
+  params.promote_limit = kRegions * 2 * kMiB;
+  std::mt19937 random(1);
+  const double looks = kSamples * params.num_scans * (2 / params.alpha - 1);
+  std::binomial_distribution<int> seen(static_cast<int>(looks), 0.3);
+  std::vector<RegionView> regions;
+  for (std::uint64_t i = 0; i < kRegions; ++i) {
+    const double whi = seen(random) / looks * params.num_scans;
+    regions.push_back(region(2 * i, 2, i % 2 == 0 ? 0 : 2, whi));
+    regions.back().samples = kSamples;
+  }
+  const Plan plan = make_plan(regions, paper_tiers(), params);
+  EXPECT_LT(plan.promotions.size(), kRegions / 40);
+  EXPECT_GT(plan.no_gain, kRegions / 3);
 }
 
 TEST(PlanGain, TheOrderOfTiersThatIsToldWins) {
