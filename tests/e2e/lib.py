@@ -212,10 +212,10 @@ def ask_hmkd(*words: str, check_status: bool = True) -> dict:
     return json.loads(run(build("tools/hmkctl/hmkctl"), "--socket", CONTROL, "--json", *words, check_status=check_status).stdout)
 
 
-def end_hmkd(daemon: subprocess.Popen) -> None:
-    """Ask it to end; it does, and well."""
+def end_hmkd(daemon: subprocess.Popen, limit: float = 60) -> None:
+    """Ask it to end; it does, and well, within `limit` seconds of a plain kernel."""
     daemon.terminate()
-    wait_for(lambda: daemon.poll() is not None, 60, "hmkd ends by itself on SIGTERM")
+    wait_for(lambda: daemon.poll() is not None, limit, "hmkd ends by itself on SIGTERM")
     check(daemon.returncode == 0, f"hmkd ends well, with {daemon.returncode}")
 
 

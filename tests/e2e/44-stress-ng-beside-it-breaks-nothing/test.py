@@ -75,7 +75,7 @@ load.send_signal(signal.SIGTERM)
 lib.check(load.wait(60) == 0, "every reply during the run was right")
 report = lib.run(LOAD, "check", "--socket", REDIS, "--state", STATE).stdout
 lib.check(json.loads(report.splitlines()[-1])["wrong_values"] == 0, "every value is right")
-lib.end_hmkd(daemon)
+lib.end_hmkd(daemon, 30)
 log = LOG.read_text(encoding="utf-8")
 print(log[-4000:])
 lib.check(not re.search(r" (warning|error) ", log), "its log warns of nothing")

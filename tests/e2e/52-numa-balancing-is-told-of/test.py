@@ -63,7 +63,7 @@ SWITCH.write_text("0", encoding="ascii")
 lib.wait_for(lambda: not warned(touch.pid), 30, "off again: doctor is content")
 lib.check(counted(touch.pid)["moved_bytes"] >= seen["moved_bytes"], "what was counted stays")
 
-lib.end_hmkd(daemon)
+lib.end_hmkd(daemon, 30)
 touch.end()
 alone.kill()
 lib.unload_module()
