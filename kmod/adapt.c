@@ -5,8 +5,10 @@
  * most (HK-12 .. HK-24). The rules are the core's; this file owns the arrays.
  */
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <hmk/core/budget.h>
+#include <hmk/core/divide.h>
 #include <hmk/core/quota.h>
 #include <hmk/core/region.h>
 
@@ -40,18 +42,35 @@ int hmk_regions_reserve(struct hmk_region_array *a, u32 want)
 	return 0;
 }
 
-static u32 num_samples(const struct hmk_profile *p)
+/**
+ * hmk_regions_cut() - cut regions at given addresses.
+ * @p:  regions refreshed, quotas not yet planned; @p->cuts: page addresses, strictly rising.
+ * @nr: number of them.
+ *
+ * Without memory for the longer array the regions stay whole: only less sharp.
+ */
+void hmk_regions_cut(struct hmk_profile *p, u32 nr)
+{
+	if (hmk_regions_reserve(&p->next, p->now.nr + nr))
+		return;
+	p->next.nr = hmk_regions_divide(p->now.at, p->now.nr, p->cuts, nr, p->next.at, p->next.cap,
+					++p->generation);
+	p->changed |= p->next.nr != p->now.nr;
+	swap(p->now, p->next);
+}
+
+static u32 adapt_num_samples(const struct hmk_profile *p)
 {
 	const struct hmk_params *params = &p->params;
 
 	if (params->switches & HMK_SWITCH_NO_BUDGET)
 		return max(p->now.nr, 1u) * HMK_CORE_MAX_QUOTA;
-	return hmk_budget_plan(p->budget_ns, HMK_BUDGET_AIM_PERCENT, p->scan_cost_ns,
+	return hmk_budget_plan(p->charge.budget_ns, HMK_BUDGET_AIM_PERCENT, p->scan_cost_ns,
 			       params->num_scans, p->fixed_ns);
 }
 
 /* The ablation: one sample each, the rest wherever chance puts it. */
-static void assign_at_random(struct hmk_profile *p)
+static void adapt_assign_at_random(struct hmk_profile *p)
 {
 	u32 i, left;
 
@@ -65,7 +84,7 @@ static void assign_at_random(struct hmk_profile *p)
 	}
 }
 
-static void assign(struct hmk_profile *p, u64 freed)
+static void adapt_assign(struct hmk_profile *p, u64 freed)
 {
 	const struct hmk_quota_rule rule = {
 		.num_ps = p->num_ps,
@@ -78,10 +97,11 @@ static void assign(struct hmk_profile *p, u64 freed)
 	if (!p->now.nr)
 		return;
 	if (p->params.switches & HMK_SWITCH_RANDOM_SAMPLES) {
-		assign_at_random(p);
+		adapt_assign_at_random(p);
 		return;
 	}
 	hmk_quota_assign(p->now.at, p->now.nr, freed, &rule, &p->quota, &res);
+	cond_resched();
 	p->quota_moves = res.moved;
 }
 
@@ -95,13 +115,14 @@ int hmk_plan_samples(struct hmk_profile *p)
 {
 	u64 total;
 
-	p->num_ps = num_samples(p);
+	p->num_ps = adapt_num_samples(p);
 	/* What a sample costs here is not known yet: better all regions than half. */
 	if (!p->seq && !p->params.scan_cost_ns)
 		p->num_ps = min(p->num_ps, FIRST_SAMPLES * max(p->now.nr, 1u));
 	if (p->changed)
-		assign(p, 0);
+		adapt_assign(p, 0);
 	total = hmk_quota_take_turns(p->now.at, p->now.nr, p->num_ps, &p->quota);
+	cond_resched();
 	if (total < hmk_quota_sum(p->now.at, p->now.nr))
 		p->flags |= HMK_INTERVAL_DEGRADED;
 	if (total <= p->samples_cap)
@@ -116,7 +137,7 @@ int hmk_plan_samples(struct hmk_profile *p)
 }
 
 /* Without memory for the longer array nothing is split: it is only less sharp. */
-static void split(struct hmk_profile *p, const struct hmk_tau_rule *tau)
+static void adapt_split(struct hmk_profile *p, const struct hmk_tau_rule *tau)
 {
 	const struct hmk_split_rule rule = {
 		tau->tau2_q16, p->params.alpha_q16, ++p->generation,
@@ -130,6 +151,7 @@ static void split(struct hmk_profile *p, const struct hmk_tau_rule *tau)
 				       p->next.cap, &rule, &res);
 	swap(p->now, p->next);
 	p->splits = res.splits;
+	cond_resched();
 	if (trace_hmk_split_enabled()) {
 		u32 i;
 
@@ -139,7 +161,7 @@ static void split(struct hmk_profile *p, const struct hmk_tau_rule *tau)
 	}
 }
 
-static void trace_merges(const struct hmk_profile *p, u32 generation)
+static void adapt_trace_merges(const struct hmk_profile *p, u32 generation)
 {
 	u32 i;
 
@@ -166,11 +188,12 @@ void hmk_adapt(struct hmk_profile *p)
 			params->max_region, p->tau1_q16, ++p->generation,
 		};
 
-		split(p, &tau);
+		adapt_split(p, &tau);
 		p->now.nr = hmk_regions_merge(p->now.at, p->now.nr, &rule, &merged);
 		p->merges = merged.merges;
-		trace_merges(p, rule.generation);
+		cond_resched();
+		adapt_trace_merges(p, rule.generation);
 	}
-	assign(p, merged.freed_quota);
+	adapt_assign(p, merged.freed_quota);
 	p->tau1_q16 = hmk_budget_next_tau1(p->tau1_q16, &tau, p->now.at, p->now.nr, p->num_ps);
 }

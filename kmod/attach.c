@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Who may be profiled, by whom, and with which parameters. */
-#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/pid.h>
-#include <linux/ptrace.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <hmk/core/budget.h>
 
 #include "compat/symbols.h"
+#include "rights.h"
 #include "session.h"
+#include "usercopy.h"
 
 #define MSEC	1000000ull
 
@@ -25,7 +25,7 @@ static const struct hmk_params hmk_defaults = {
 	.init_scan_bp = 1000,
 	.flush = HMK_FLUSH_ROUND,
 	.max_region = 256ull << 20,
-	.weight = 100,
+	.weight = HMK_WEIGHT_DEFAULT,
 };
 
 /* One row per parameter: where it lives and what it may be. */
@@ -58,7 +58,7 @@ static const struct limit hmk_limits[] = {
 	LIMIT(HMK_PARAM_SEED, seed, 0, U64_MAX),
 };
 
-static u64 value_of(const struct hmk_params *p, const struct limit *l)
+static u64 params_value(const struct hmk_params *p, const struct limit *l)
 {
 	const void *at = (const void *)p + l->offset;
 
@@ -66,7 +66,7 @@ static u64 value_of(const struct hmk_params *p, const struct limit *l)
 }
 
 /* The thresholds follow num_scans unless they are given (HK-14, A-6). */
-static void derive(struct hmk_params *p)
+static void params_derive(struct hmk_params *p)
 {
 	struct hmk_tau_rule rule = hmk_budget_tau_rule(p->num_scans, p->tau1_q16, p->tau2_q16,
 						       p->tau_step_q16);
@@ -77,7 +77,7 @@ static void derive(struct hmk_params *p)
 }
 
 /* Check what is named by the mask and lay it over @into. Nothing half-done. */
-static int merge_params(struct hmk_params *into, const struct hmk_params *given)
+static int params_merge(struct hmk_params *into, const struct hmk_params *given)
 {
 	struct hmk_params p = *into;
 	u32 i;
@@ -91,7 +91,7 @@ static int merge_params(struct hmk_params *into, const struct hmk_params *given)
 	}
 	for (i = 0; i < ARRAY_SIZE(hmk_limits); i++) {
 		const struct limit *l = &hmk_limits[i];
-		u64 value = value_of(given, l);
+		u64 value = params_value(given, l);
 
 		if (!(given->mask & l->bit))
 			continue;
@@ -101,13 +101,13 @@ static int merge_params(struct hmk_params *into, const struct hmk_params *given)
 	}
 	if (p.switches & HMK_SWITCH_SPLIT_HUGE && !hmk_has(HMK_FEAT_SPLIT_HUGE))
 		return -EOPNOTSUPP;
-	derive(&p);
+	params_derive(&p);
 	p.mask = HMK_PARAM_ALL;
 	*into = p;
 	return 0;
 }
 
-static struct pid *pid_of(const struct hmk_attach *a)
+static struct pid *attach_pid_of(const struct hmk_attach *a)
 {
 	struct file *file;
 	struct pid *pid;
@@ -126,19 +126,11 @@ static struct pid *pid_of(const struct hmk_attach *a)
 	return pid;
 }
 
-/* What the table shows is as private as /proc/PID/pagemap. */
-static bool may_trace(struct task_struct *task)
-{
-	if (!hmk_has(HMK_FEAT_PTRACE_CHECK))
-		return capable(CAP_SYS_PTRACE);
-	return hmk_call(ptrace_may_access)(task, PTRACE_MODE_READ_REALCREDS);
-}
-
 /*
  * The mm, grabbed, if the caller may trace it. exec_update_lock makes check and
  * look-up one step, so that no suid exec can come between them.
  */
-static struct mm_struct *grab_mm(struct task_struct *task)
+static struct mm_struct *attach_grab_mm(struct task_struct *task)
 {
 	struct mm_struct *mm;
 	bool allowed;
@@ -146,7 +138,7 @@ static struct mm_struct *grab_mm(struct task_struct *task)
 	if (down_read_killable(&task->signal->exec_update_lock))
 		return ERR_PTR(-EINTR);
 	mm = get_task_mm(task);
-	allowed = may_trace(task);
+	allowed = hmk_may_trace(task);
 	up_read(&task->signal->exec_update_lock);
 	if (mm && allowed)
 		mmgrab(mm);
@@ -164,15 +156,15 @@ struct target {
 	u32 table_capacity;
 };
 
-static int find_target(const struct hmk_attach *a, struct target *t)
+static int attach_find(const struct hmk_attach *a, struct target *t)
 {
 	struct task_struct *task;
 
-	t->pid = pid_of(a);
+	t->pid = attach_pid_of(a);
 	if (IS_ERR(t->pid))
 		return PTR_ERR(t->pid);
 	task = get_pid_task(t->pid, PIDTYPE_TGID);
-	t->mm = task ? grab_mm(task) : ERR_PTR(-ESRCH);
+	t->mm = task ? attach_grab_mm(task) : ERR_PTR(-ESRCH);
 	if (task)
 		put_task_struct(task);
 	if (IS_ERR(t->mm)) {
@@ -184,7 +176,8 @@ static int find_target(const struct hmk_attach *a, struct target *t)
 	return 0;
 }
 
-static int bind(struct hmk_session *s, const struct target *t, const struct hmk_params *params)
+static int attach_bind(struct hmk_session *s, const struct target *t,
+		       const struct hmk_params *params)
 {
 	int err = 0;
 
@@ -195,6 +188,7 @@ static int bind(struct hmk_session *s, const struct target *t, const struct hmk_
 		s->table_capacity = t->table_capacity;
 		s->params = *params;
 		s->pid = t->pid;
+		s->cred = get_current_cred();
 		/* MOVE and mmap() look without the lock: @pid and the capacity are set. */
 		smp_store_release(&s->mm, t->mm);
 	}
@@ -223,18 +217,20 @@ long hmk_attach(struct hmk_session *s, void __user *arg)
 		return err;
 	if (a.flags & ~HMK_ATTACH_PID || a.reserved || a.table_bytes)
 		return -EINVAL;
-	err = merge_params(&params, &a.params);
-	if (!err && READ_ONCE(s->mm))	/* bind() asks again, under the lock */
+	err = params_merge(&params, &a.params);
+	if (!err && READ_ONCE(s->mm))	/* attach_bind() asks again, under the lock */
 		err = -EBUSY;
 	if (!err)
-		err = find_target(&a, &t);
+		err = attach_find(&a, &t);
 	if (err)
 		return err;
+	err = hmk_may_tune(t.mm, &a.params);
 	a.params = params;
 	a.table_bytes = hmk_table_size(t.table_capacity);
-	err = hmk_copy_out(arg, &a, sizeof(a));
 	if (!err)
-		err = bind(s, &t, &params);
+		err = hmk_copy_out(arg, &a, sizeof(a));
+	if (!err)
+		err = attach_bind(s, &t, &params);
 	if (err) {
 		mmdrop(t.mm);
 		put_pid(t.pid);
@@ -243,14 +239,16 @@ long hmk_attach(struct hmk_session *s, void __user *arg)
 }
 
 /* Lay @given over the parameters in force; tell what came of it in @now. */
-static long set_params(struct hmk_session *s, const struct hmk_params *given,
+static long params_set(struct hmk_session *s, const struct hmk_params *given,
 		       struct hmk_params *now, bool keep)
 {
 	long err;
 
 	mutex_lock(&s->lock);
 	*now = s->params;
-	err = s->mm ? merge_params(now, given) : -ENOTCONN;
+	err = s->mm ? hmk_may_tune(s->mm, given) : -ENOTCONN;
+	if (!err)
+		err = params_merge(now, given);
 	if (!err && keep)
 		s->params = *now;
 	mutex_unlock(&s->lock);
@@ -276,8 +274,8 @@ long hmk_set(struct hmk_session *s, void __user *arg)
 	if (set.reserved)
 		return -EINVAL;
 	given = set.params;
-	err = set_params(s, &given, &set.params, false);
+	err = params_set(s, &given, &set.params, false);
 	if (!err)
 		err = hmk_copy_out(arg, &set, sizeof(set));
-	return err ? err : set_params(s, &given, &set.params, true);
+	return err ? err : params_set(s, &given, &set.params, true);
 }

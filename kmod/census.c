@@ -5,8 +5,8 @@
  * come first, the rest in rotation.
  */
 #include <linux/mm.h>
-#include <linux/mmap_lock.h>
 #include <linux/sched.h>
+#include <hmk/core/region.h>
 
 #include "session.h"
 #include "walk.h"
@@ -15,35 +15,36 @@
 #define STEP_BYTES	(2ull << 20)
 #define BUDGET_PARTS	8u	/* of the budget at most: samples tell of places, too */
 
-static void count_leaf(const struct hmk_leaf *leaf, void *arg)
+static void census_leaf(const struct hmk_leaf *leaf, void *arg)
 {
 	u64 end = leaf->addr + (1ull << leaf->shift);
 	struct hmk_census *c = arg;
 	int node;
 
-	if (!leaf->page)
+	if (!hmk_leaf_counts(leaf, c->kind))
 		return;
-	node = page_to_nid(leaf->page);
-	if (node < HMK_MAX_NODES)
-		c->pages[node] += (min(end, c->step_end) - max_t(u64, leaf->addr, c->at)) >>
-				  PAGE_SHIFT;
+	node = hmk_node_of(leaf->page);
+	c->pages[node == NUMA_NO_NODE ? HMK_MAX_NODES : node] +=
+		(min(end, c->step_end) - max_t(u64, leaf->addr, c->at)) >> PAGE_SHIFT;
 	c->leaf_shift = max_t(u8, c->leaf_shift, leaf->shift);
 }
 
-static void judge(struct hmk_region *r, const struct hmk_census *c)
+static void census_judge(struct hmk_region *r, const struct hmk_census *c)
 {
-	u32 sum = 0, most = 0, second = 0, node;
+	u32 sum = 0, most = 0, second = 0, i;
 
 	r->node = NUMA_NO_NODE;
-	for (node = 0; node < HMK_MAX_NODES; node++) {
-		sum += c->pages[node];
-		if (c->pages[node] > most) {
+	for (i = 0; i <= HMK_MAX_NODES; i++) {
+		int node = i < HMK_MAX_NODES ? i : NUMA_NO_NODE;
+
+		sum += c->pages[i];
+		if (c->pages[i] > most) {
 			second = most;
 			r->away_node = r->node;
-			most = c->pages[node];
+			most = c->pages[i];
 			r->node = node;
-		} else if (c->pages[node] > second) {
-			second = c->pages[node];
+		} else if (c->pages[i] > second) {
+			second = c->pages[i];
 			r->away_node = node;
 		}
 	}
@@ -54,60 +55,92 @@ static void judge(struct hmk_region *r, const struct hmk_census *c)
 }
 
 /* Its share of the interval's budget, in CPU time; one step at least. */
-static bool affordable(struct hmk_profile *p, u64 begin)
+static bool census_affords(struct hmk_profile *p, u64 begin)
 {
-	return hmk_charge_since(p, begin) < p->budget_ns / BUDGET_PARTS;
+	return hmk_charge_since(p, begin) < p->charge.budget_ns / BUDGET_PARTS;
 }
 
 /* Another region than the one under way: begin with it. */
-static void turn_to(struct hmk_census *c, const struct hmk_region *r)
+static void census_turn_to(struct hmk_census *c, const struct hmk_region *r)
 {
 	if (c->start == r->start && c->end == r->end && c->generation == r->generation)
 		return;
-	memset(c, 0, sizeof(*c));
+	memset(c->pages, 0, sizeof(c->pages));
 	c->start = r->start;
 	c->end = r->end;
 	c->generation = r->generation;
 	c->at = r->start;
 	c->leaf_shift = PAGE_SHIFT;
+	c->kind = r->kind;
 }
 
-static void count_step(struct mm_struct *mm, struct hmk_census *c)
+/* Return: false when the target has ended or the thread is to stop. */
+static bool census_step(struct mm_struct *mm, struct hmk_profile *p)
 {
+	struct hmk_census *c = &p->census;
 	struct vm_area_struct *vma;
 
 	c->step_end = min(c->end, (c->at | (STEP_BYTES - 1)) + 1);
-	mmap_read_lock(mm);
+	if (!hmk_hold_begin(&p->hold, mm))
+		return false;
 	vma = find_vma(mm, c->at);
 	if (vma && vma->vm_start < c->step_end && hmk_vma_takes_part(vma))
 		hmk_walk_leaves(mm, max_t(u64, c->at, vma->vm_start),
-				min_t(u64, c->step_end, vma->vm_end), count_leaf, c);
-	mmap_read_unlock(mm);
+				min_t(u64, c->step_end, vma->vm_end), census_leaf, c);
+	p->hold.looked = (c->step_end - c->at) >> PAGE_SHIFT;
+	hmk_hold_end(&p->hold);
 	c->at = c->step_end;
 	cond_resched();
+	return true;
 }
 
 /* In steps, as far as the budget goes. Return: false when it goes on next time. */
-static bool count_region(struct mm_struct *mm, struct hmk_profile *p, struct hmk_region *r,
-			 u64 begin)
+static bool census_region(struct mm_struct *mm, struct hmk_profile *p, struct hmk_region *r,
+			  u64 begin)
 {
 	struct hmk_census *c = &p->census;
 
-	turn_to(c, r);
-	do {
-		count_step(mm, c);
-	} while (c->at < c->end && affordable(p, begin));
+	census_turn_to(c, r);
+	while (census_step(mm, p) && c->at < c->end && census_affords(p, begin))
+		;
 	if (c->at < c->end)
 		return false;
-	judge(r, c);
+	census_judge(r, c);
 	c->end = 0;	/* none is under way */
+	return true;
+}
+
+/*
+ * What is new or was moved, from where the last interval came to: were it always from the
+ * first, and more were moved in each than can be counted, the last would never be reached.
+ * Return: false when the budget has been used.
+ */
+static bool census_flagged(struct mm_struct *mm, struct hmk_profile *p, u64 begin)
+{
+	const u32 first = hmk_region_at(p->now.at, p->now.nr, p->census.flagged_at);
+	u32 n;
+
+	for (n = 0; n < p->now.nr; n++) {
+		struct hmk_region *r = &p->now.at[(first + n) % p->now.nr];
+
+		if (!(n % HMK_SLICE))
+			cond_resched();
+		if (!(r->flags & HMK_REGION_CENSUS))
+			continue;
+		p->census.flagged_at = r->start;
+		if (!census_region(mm, p, r, begin))
+			return false;
+		p->census.flagged_at = r->end;
+		if (!census_affords(p, begin))
+			return false;
+	}
 	return true;
 }
 
 /**
  * hmk_census() - count the residency of this interval's slice of the regions.
  * @s:  the session; its region array belongs to the calling thread.
- * @mm: users held by the caller.
+ * @mm: grabbed by the caller.
  */
 void hmk_census(struct hmk_session *s, struct mm_struct *mm)
 {
@@ -115,15 +148,13 @@ void hmk_census(struct hmk_session *s, struct mm_struct *mm)
 	u64 begin = hmk_charge_used(p);
 	u32 i;
 
-	for (i = 0; i < p->now.nr; i++) {
-		if (!(p->now.at[i].flags & HMK_REGION_CENSUS))
-			continue;
-		if (!count_region(mm, p, &p->now.at[i], begin) || !affordable(p, begin))
+	if (!census_flagged(mm, p, begin))
+		return;
+	for (i = 0; i < p->now.nr / SLICE_PARTS && census_affords(p, begin); i++) {
+		if (p->census.rotation >= p->now.nr)
+			p->census.rotation = 0;
+		if (!census_region(mm, p, &p->now.at[p->census.rotation], begin))
 			return;
-	}
-	for (i = 0; i < p->now.nr / SLICE_PARTS && affordable(p, begin); i++) {
-		if (p->census_next >= p->now.nr)
-			p->census_next = 0;
-		p->census_next += count_region(mm, p, &p->now.at[p->census_next], begin);
+		p->census.rotation++;
 	}
 }

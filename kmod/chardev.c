@@ -3,45 +3,16 @@
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
-#include <linux/uaccess.h>
 
 #include "chardev.h"
 #include "compat/symbols.h"
-#include "move.h"
+#include "request.h"
+#include "rights.h"
 #include "session.h"
+#include "stats.h"
+#include "usercopy.h"
 
-/**
- * hmk_copy_in() - copy a sized struct from user memory.
- * @dst:  kernel struct.
- * @size: its size.
- * @src:  user struct; its first member is its size as the caller knows it.
- * @min:  smallest size that was ever valid.
- *
- * Return: 0; -EFAULT; -EINVAL when the caller's struct is too small; -E2BIG
- * when it has bytes beyond ours that are not zero.
- */
-long hmk_copy_in(void *dst, size_t size, const void __user *src, size_t min)
-{
-	u32 usize;
-
-	if (get_user(usize, (const u32 __user *)src))
-		return -EFAULT;
-	if (usize < min)
-		return -EINVAL;
-	if (usize > PAGE_SIZE)
-		return -E2BIG;
-	return copy_struct_from_user(dst, size, src, usize);
-}
-
-/* The caller's size came in with the struct: never write past what it knows. */
-long hmk_copy_out(void __user *dst, const void *src, size_t size)
-{
-	u32 usize = *(const u32 *)src;
-
-	return copy_to_user(dst, src, min_t(size_t, usize, size)) ? -EFAULT : 0;
-}
-
-static long get_info(void __user *arg)
+static long chardev_info(void __user *arg)
 {
 	struct hmk_info info;
 	u32 size;
@@ -83,14 +54,18 @@ static long hmk_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct hmk_session *s = file->private_data;
 	void __user *user = (void __user *)arg;
+	int err;
 
 	/* The size in the command is the caller's; the struct says it again. */
 	if (_IOC_TYPE(cmd) != HMK_IOC_MAGIC)
 		return -ENOTTY;
 	if (_IOC_NR(cmd) == _IOC_NR(HMK_IOC_GET_INFO))
-		return get_info(user);
+		return chardev_info(user);
 	if (_IOC_NR(cmd) <= _IOC_NR(HMK_IOC_STATS) && !(file->f_mode & FMODE_WRITE))
 		return -EBADF;
+	err = hmk_may_use(s);
+	if (err)
+		return err;
 	switch (_IOC_NR(cmd)) {
 	case _IOC_NR(HMK_IOC_ATTACH):
 		return hmk_attach(s, user);
@@ -105,25 +80,32 @@ static long hmk_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case _IOC_NR(HMK_IOC_RESULT):
 		return hmk_result(s, user);
 	case _IOC_NR(HMK_IOC_STATS):
-		return hmk_session_stats(s, user);
+		return hmk_stats_get(s, user);
 	}
 	return -ENOTTY;
 }
 
 static int hmk_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	return hmk_table_mmap(file->private_data, vma);
+	struct hmk_session *s = file->private_data;
+	int err = hmk_may_use(s);
+
+	return err ? err : hmk_table_mmap(s, vma);
 }
 
 static ssize_t hmk_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
 {
-	return hmk_session_read_event(file->private_data, buf, len,
-				      file->f_flags & O_NONBLOCK);
+	struct hmk_session *s = file->private_data;
+	int err = hmk_may_use(s);
+
+	return err ? err : hmk_events_read(&s->events, buf, len, file->f_flags & O_NONBLOCK);
 }
 
 static __poll_t hmk_poll(struct file *file, poll_table *pt)
 {
-	return hmk_session_poll(file->private_data, file, pt);
+	struct hmk_session *s = file->private_data;
+
+	return hmk_events_poll(&s->events, file, pt);
 }
 
 static const struct file_operations hmk_fops = {

@@ -15,7 +15,7 @@
 
 static atomic64_t hmk_weights;	/* of all sessions whose clock runs */
 
-static unsigned long switches(void)
+static unsigned long charge_switches(void)
 {
 	return READ_ONCE(current->nvcsw) + READ_ONCE(current->nivcsw);
 }
@@ -26,12 +26,12 @@ static unsigned long switches(void)
  */
 void hmk_charge_start(struct hmk_profile *p)
 {
-	p->switches = switches();
-	p->charged_ns = READ_ONCE(current->se.sum_exec_runtime);
-	p->owed_ns = 0;
-	p->summed_ns = p->charged_ns;
-	p->summed_at = ktime_get_ns();
-	p->looked_ns = p->summed_at;
+	p->charge.switches = charge_switches();
+	p->charge.charged_ns = READ_ONCE(current->se.sum_exec_runtime);
+	p->charge.owed_ns = 0;
+	p->charge.summed_ns = p->charge.charged_ns;
+	p->charge.summed_at = ktime_get_ns();
+	p->charge.looked_ns = p->charge.summed_at;
 }
 
 /*
@@ -47,20 +47,20 @@ u64 hmk_charge_used(struct hmk_profile *p)
 	u64 sum, now;
 
 	do {
-		switched = switches();
+		switched = charge_switches();
 		sum = READ_ONCE(current->se.sum_exec_runtime);
 		now = ktime_get_ns();
-	} while (switched != switches());
-	if (switched != p->switches) {
-		p->switches = switched;
-		p->summed_ns = sum;
-		p->summed_at = now;
-	} else if (sum != p->summed_ns) {
-		p->summed_ns = sum;
-		p->summed_at = p->looked_ns;
+	} while (switched != charge_switches());
+	if (switched != p->charge.switches) {
+		p->charge.switches = switched;
+		p->charge.summed_ns = sum;
+		p->charge.summed_at = now;
+	} else if (sum != p->charge.summed_ns) {
+		p->charge.summed_ns = sum;
+		p->charge.summed_at = p->charge.looked_ns;
 	}
-	p->looked_ns = now;
-	return sum + now - p->summed_at;
+	p->charge.looked_ns = now;
+	return sum + now - p->charge.summed_at;
 }
 
 /**
@@ -77,7 +77,7 @@ u64 hmk_charge_since(struct hmk_profile *p, u64 begin)
 	return used > begin ? used - begin : 0;
 }
 
-static u64 share(const struct hmk_params *params, u64 all)
+static u64 charge_share(const struct hmk_params *params, u64 all)
 {
 	return hmk_budget_share(hmk_budget_ns(params->interval_ns, params->budget_bp),
 				params->weight, all);
@@ -94,17 +94,19 @@ static u64 share(const struct hmk_params *params, u64 all)
 void hmk_charge_begin(struct hmk_profile *p)
 {
 	struct hmk_params *params = &p->params;
-	u64 all = atomic64_add_return((s64)params->weight - p->weight, &hmk_weights);
+	u64 all = atomic64_add_return((s64)params->weight - p->charge.weight, &hmk_weights);
 
-	p->weight = params->weight;
+	p->charge.weight = params->weight;
 	if (!(params->switches & HMK_SWITCH_NO_BUDGET))
-		params->interval_ns = hmk_budget_interval(params->interval_ns, share(params, all),
+		params->interval_ns = hmk_budget_interval(params->interval_ns,
+							  charge_share(params, all),
 							  p->fixed_ns, HMK_INTERVAL_MAX_NS);
-	p->budget_ns = share(params, all);
-	p->stop_ns = p->charged_ns + p->budget_ns - p->budget_ns / RESERVE_PARTS -
-		     min(p->owed_ns, p->budget_ns / 2);
+	p->charge.budget_ns = charge_share(params, all);
+	p->charge.stop_ns = p->charge.charged_ns + p->charge.budget_ns -
+			    p->charge.budget_ns / RESERVE_PARTS -
+			    min(p->charge.owed_ns, p->charge.budget_ns / 2);
 	if (params->switches & HMK_SWITCH_NO_BUDGET)
-		p->stop_ns = U64_MAX;
+		p->charge.stop_ns = U64_MAX;
 }
 
 /**
@@ -115,10 +117,10 @@ void hmk_charge_begin(struct hmk_profile *p)
  */
 u64 hmk_charge_end(struct hmk_profile *p)
 {
-	u64 sum = READ_ONCE(current->se.sum_exec_runtime), used = sum - p->charged_ns;
+	u64 sum = READ_ONCE(current->se.sum_exec_runtime), used = sum - p->charge.charged_ns;
 
-	p->charged_ns = sum;
-	p->owed_ns = used > p->budget_ns ? used - p->budget_ns : 0;
+	p->charge.charged_ns = sum;
+	p->charge.owed_ns = used > p->charge.budget_ns ? used - p->charge.budget_ns : 0;
 	return used;
 }
 
@@ -136,7 +138,7 @@ u64 hmk_charge_end(struct hmk_profile *p)
 bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u32 visits)
 {
 	return samples < p->num_ps / LEAST_PARTS ||
-	       hmk_charge_used(p) + (u64)samples * visits * p->scan_cost_ns < p->stop_ns;
+	       hmk_charge_used(p) + (u64)samples * visits * p->scan_cost_ns < p->charge.stop_ns;
 }
 
 /**
@@ -145,6 +147,6 @@ bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u32 visits)
  */
 void hmk_charge_stop(struct hmk_profile *p)
 {
-	atomic64_sub(p->weight, &hmk_weights);
-	p->weight = 0;
+	atomic64_sub(p->charge.weight, &hmk_weights);
+	p->charge.weight = 0;
 }

@@ -11,6 +11,7 @@
 #include <linux/mmu_notifier.h>
 #include <linux/page-flags.h>
 #include <linux/swap.h>
+#include <linux/vmstat.h>
 
 #include "compat/flush.h"
 #include "compat/mm.h"
@@ -64,6 +65,7 @@ void hmk_moved(struct hmk_chunk *c, struct hmk_page *pg, bool recopied)
 	else
 		c->res->pages_clean += pg->nr_pages;
 	set_status(c, pg->status_at, pg->nr_pages, c->node);
+	count_vm_events(PGMIGRATE_SUCCESS, pg->nr_pages);	/* as any migration */
 	pg->src = NULL;
 	pg->dst = NULL;
 }
@@ -99,9 +101,13 @@ static pmd_t protect_pmd(pmd_t *pmdp)
 }
 
 /*
- * Entry is protected: from here on nobody gains a reference that could write
- * without the entry becoming dirty. So a reference count of one mapping plus
- * ours means that nobody holds one from before (GUP, a pin, the LRU's batch).
+ * 1. The entry is protected first: from here on nobody gains a reference that could
+ *    write without the entry becoming dirty.
+ * 2. Then the references are counted: one mapping plus ours means that nobody holds
+ *    one from before (GUP, a pin, the LRU's batch), and what such a holder has
+ *    written is there before we copy.
+ * Who takes one later for writing faults, which leaves the entry dirty; move_own.c
+ * counts again before it believes the pre-copy.
  */
 static bool nobody_else(struct folio *folio)
 {
@@ -126,6 +132,7 @@ static void protect(struct hmk_chunk *c, const struct hmk_leaf *leaf, struct hmk
 		dirty = pmd_dirty(old);
 	}
 	c->nr_protected++;
+	c->stride = min(c->stride, leaf->shift);
 	pg->precopy = nobody_else(pg->src);
 	if (pg->precopy)
 		folio_clear_dirty(pg->src);
@@ -139,9 +146,14 @@ static int refusal(const struct hmk_chunk *c, const struct hmk_leaf *leaf,
 {
 	if (folio_test_hugetlb(folio))
 		return HMK_REFUSED_KIND;
+	if (hmk_folio_poisoned(folio))
+		return HMK_REFUSED_POISONED;
 	if (!c->own && folio_test_large(folio))
 		return HMK_REFUSED_KIND;	/* migrate_vma must not see it */
 	if (!folio_test_anon(folio) && (!c->own || !folio_test_swapbacked(folio)))
+		return HMK_REFUSED_KIND;
+	/* Its unmapped part could never be freed on the target; move_pages(2) splits it. */
+	if (hmk_folio_partly_mapped(folio))
 		return HMK_REFUSED_KIND;
 	if (!folio_test_ksm(folio) && hmk_folio_shared(folio, leaf->page) &&
 	    !(c->flags & HMK_MOVE_SHARED))
@@ -158,6 +170,8 @@ static int refusal_status(int why)
 		return -EACCES;
 	case HMK_REFUSED_KIND:
 		return -EOPNOTSUPP;	/* the library asks move_pages(2) */
+	case HMK_REFUSED_POISONED:
+		return -EHWPOISON;
 	}
 	return -EBUSY;
 }
@@ -186,6 +200,14 @@ static bool recorded(struct hmk_chunk *c, struct folio *folio, u32 at, u32 nr)
 		}
 	}
 	return false;
+}
+
+/* A batch holds a reference. Pages on their way onto the LRU lack its flag, others keep it. */
+static bool may_be_in_batch(struct folio *folio, bool whole)
+{
+	return !folio_test_lru(folio) ||
+	       (hmk_folio_mapped_once(folio, whole) &&
+		folio_ref_count(folio) > 2 + hmk_folio_cache_refs(folio));
 }
 
 static void collect_leaf(const struct hmk_leaf *leaf, void *arg)
@@ -220,6 +242,7 @@ static void collect_leaf(const struct hmk_leaf *leaf, void *arg)
 	if (recorded(c, folio, at, nr))
 		return;
 	folio_get(folio);	/* mapped, so it has references */
+	c->off_lru += may_be_in_batch(folio, whole);
 	pg = &c->page[c->nr++];
 	*pg = (struct hmk_page){
 		.src = folio, .addr = leaf->addr, .status_at = at, .nr_pages = nr,
@@ -242,6 +265,8 @@ void hmk_collect(struct hmk_chunk *c, struct vm_area_struct *vma)
 {
 	c->nr = 0;
 	c->nr_protected = 0;
+	c->off_lru = 0;
+	c->stride = PMD_SHIFT;
 	/* A secondary MMU (KVM, a device) writes without our entries. */
 	c->may_precopy = !(c->flags & HMK_MOVE_SYNC_COPY) && !c->sync_left &&
 			 !mm_has_notifiers(c->mm) && !(vma->vm_flags & VM_SHADOW_STACK);
@@ -250,5 +275,5 @@ void hmk_collect(struct hmk_chunk *c, struct vm_area_struct *vma)
 		return;
 	if (IS_ENABLED(HMK_TEST_SWITCHES) && c->flags & HMK_MOVE_TEST_NO_FLUSH)
 		return;
-	hmk_flush_range(c->mm, c->start, c->end);
+	hmk_flush_range(c->mm, c->start, c->end, c->stride);
 }

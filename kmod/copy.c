@@ -3,8 +3,10 @@
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
+#include "compat/mm.h"
 #include "compat/stream.h"
 #include "copy.h"
 
@@ -58,19 +60,43 @@ struct folio *hmk_folio_alloc(struct folio *src, int node)
 	return page ? page_folio(page) : NULL;
 }
 
-void hmk_folio_copy(struct folio *dst, struct folio *src)
+/* Return: 0 or -EHWPOISON, and then @dst is worth nothing. */
+static int copy_page_of(struct page *dst, struct page *src, bool past_cache)
+{
+	char *to = kmap_local_page(dst), *from = kmap_local_page(src);
+	bool failed = past_cache ? hmk_stream_copy(to, from) :
+				   copy_mc_to_kernel(to, from, PAGE_SIZE);
+
+	kunmap_local(from);
+	kunmap_local(to);
+	return failed ? -EHWPOISON : 0;
+}
+
+/* As mm/ does it: whoever maps the page learns of it now, not at the next access. */
+static int copy_failed(struct page *src)
+{
+	if (IS_ENABLED(CONFIG_MEMORY_FAILURE))
+		memory_failure_queue(page_to_pfn(src), 0);
+	return -EHWPOISON;
+}
+
+int hmk_folio_copy(struct folio *dst, struct folio *src, u32 flags, bool may_yield)
 {
 	long i, nr = folio_nr_pages(src);
 
-	if (nr == 1) {
-		copy_highpage(&dst->page, &src->page);
-		return;
-	}
+	if (hmk_folio_poisoned(src))
+		return -EHWPOISON;
+	if (IS_ENABLED(HMK_TEST_SWITCHES) && flags & HMK_MOVE_TEST_POISON && folio_pfn(src) & 512)
+		return -EHWPOISON;
 	for (i = 0; i < nr; i++) {
-		hmk_stream_page(folio_page(dst, i), folio_page(src, i));
-		cond_resched();
+		if (copy_page_of(folio_page(dst, i), folio_page(src, i), nr > 1))
+			return copy_failed(folio_page(src, i));
+		if (may_yield && nr > 1)	/* between base pages the caller does */
+			cond_resched();
 	}
-	wmb();	/* no lock orders such stores: they come before the mapping */
+	if (nr > 1)
+		wmb();	/* no lock orders stores past the cache: they come before the mapping */
+	return 0;
 }
 
 struct copy_job {
@@ -90,8 +116,12 @@ static void copy_some(struct copy_job *job)
 
 	while ((from = atomic_fetch_add(COPY_STEP, &job->next)) < c->nr) {
 		for (i = from; i < min(from + COPY_STEP, c->nr); i++) {
-			if (c->page[i].precopy && c->page[i].dst)
-				hmk_folio_copy(c->page[i].dst, c->page[i].src);
+			struct hmk_page *pg = &c->page[i];
+
+			/* The commit tries once more, and says why. */
+			if (pg->precopy && pg->dst &&
+			    hmk_folio_copy(pg->dst, pg->src, c->flags, true))
+				pg->precopy = false;
 		}
 		cond_resched();
 	}
@@ -121,21 +151,40 @@ static void copy_in_parallel(struct hmk_chunk *c, int source)
 	}
 	copy_some(&job);
 	for (i = 0; i < nr; i++) {
-		flush_work(&helper[i].work);
+		/* All is copied: one that has not begun need not. */
+		cancel_work_sync(&helper[i].work);
 		destroy_work_on_stack(&helper[i].work);
 	}
 }
 
+/*
+ * Above the high watermark of all its zones: below it kswapd would begin to work
+ * for what nobody but us has asked for.
+ */
+static bool has_room(int node, u32 pages)
+{
+	struct zone *zone, *end = NODE_DATA(node)->node_zones + MAX_NR_ZONES;
+	unsigned long free = 0, needed = pages;
+
+	for (zone = NODE_DATA(node)->node_zones; zone < end; zone++) {
+		if (!populated_zone(zone))
+			continue;
+		free += zone_page_state(zone, NR_FREE_PAGES);
+		needed += high_wmark_pages(zone);
+	}
+	return free >= needed;
+}
+
 void hmk_copy_ahead(struct hmk_chunk *c)
 {
+	bool any = false, room = has_room(c->node, (c->end - c->start) >> PAGE_SHIFT);
 	int source = folio_nid(c->page[0].src);
-	bool any = false;
 	u32 i;
 
 	for (i = 0; i < c->nr; i++) {
 		struct hmk_page *pg = &c->page[i];
 
-		pg->dst = hmk_folio_alloc(pg->src, c->node);
+		pg->dst = room ? hmk_folio_alloc(pg->src, c->node) : NULL;
 		if (!pg->dst)
 			hmk_drop(c, pg, HMK_REFUSED_NO_ROOM, -ENOMEM);
 		else

@@ -31,11 +31,19 @@ void hmk_queue_near(struct workqueue_struct *wq, struct work_struct *work, int t
  */
 struct folio *hmk_folio_alloc(struct folio *src, int node);
 
-/*
- * Copy all pages of a folio; may sleep between pages. A large one goes past the
- * cache, of which it would take much and need little.
+/**
+ * hmk_folio_copy() - copy all pages of a folio.
+ * @dst:       fresh.
+ * @src:       of the same size.
+ * @flags:     HMK_MOVE_* of the request, for test switches.
+ * @may_yield: give up the CPU between pages; not while somebody waits for @src.
+ *
+ * A large one goes past the cache, of which it would take much and need little.
+ * Memory that cannot be read ends the copy, not the machine.
+ *
+ * Return: 0, or -EHWPOISON and then @dst is worth nothing.
  */
-void hmk_folio_copy(struct folio *dst, struct folio *src);
+int hmk_folio_copy(struct folio *dst, struct folio *src, u32 flags, bool may_yield);
 
 /**
  * hmk_copy_ahead() - give every record a target and pre-copy what may be.

@@ -12,7 +12,6 @@
  */
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/mmap_lock.h>
 #include <linux/page_idle.h>
 #include <linux/pagemap.h>
 #include <linux/sched.h>
@@ -35,7 +34,7 @@
 #define TRIES		64u	/* places looked at in one interval */
 
 /* Anonymous memory of which @addr begins a huge page; mmap lock held. */
-static struct vm_area_struct *vma_of(struct mm_struct *mm, u64 addr)
+static struct vm_area_struct *huge_vma(struct mm_struct *mm, u64 addr)
 {
 	struct vm_area_struct *vma = find_vma(mm, addr);
 
@@ -51,7 +50,7 @@ static struct vm_area_struct *vma_of(struct mm_struct *mm, u64 addr)
  * has a reference: one more is another process, a pin, the swap cache or somebody
  * who has isolated it.
  */
-static struct folio *take(struct mm_struct *mm, u64 addr, unsigned int shift)
+static struct folio *huge_take(struct mm_struct *mm, u64 addr, unsigned int shift)
 {
 	int mappings = shift == PMD_SHIFT ? 1 : HUGE_PAGES;
 	struct folio *folio = NULL;
@@ -71,13 +70,13 @@ static struct folio *take(struct mm_struct *mm, u64 addr, unsigned int shift)
 	return folio;
 }
 
-static void give_back(struct folio *folio)
+static void huge_give_back(struct folio *folio)
 {
 	folio_unlock(folio);
 	folio_put(folio);
 }
 
-static void count_leaf(const struct hmk_leaf *leaf, void *arg)
+static void huge_leaf(const struct hmk_leaf *leaf, void *arg)
 {
 	struct hmk_huge_page *page = arg;
 
@@ -89,29 +88,31 @@ static void count_leaf(const struct hmk_leaf *leaf, void *arg)
 }
 
 /* Split the mapping of a huge page and clear its bits. Return: false when there is none. */
-static bool open_up(struct mm_struct *mm, struct hmk_huge_page *page, u64 addr)
+static bool huge_open(struct mm_struct *mm, struct hmk_profile *p, struct hmk_huge_page *page,
+		      u64 addr)
 {
 	struct folio *folio = NULL;
 	struct vm_area_struct *vma;
 
 	*page = (struct hmk_huge_page){ .addr = addr };
-	mmap_read_lock(mm);
-	vma = vma_of(mm, addr);
+	if (!hmk_hold_begin(&p->hold, mm))
+		return false;
+	vma = huge_vma(mm, addr);
 	if (vma)
-		folio = take(mm, addr, PMD_SHIFT);
+		folio = huge_take(mm, addr, PMD_SHIFT);
 	if (folio) {
-		hmk_call(split_huge_pmd_address)(vma, addr, false, folio);
-		hmk_walk_leaves(mm, addr, addr + PMD_SIZE, count_leaf, page);
+		hmk_split_pmd(vma, addr, folio);
+		hmk_walk_leaves(mm, addr, addr + PMD_SIZE, huge_leaf, page);
 		memset(page->count, 0, sizeof(page->count));
-		give_back(folio);
+		huge_give_back(folio);
 	}
-	mmap_read_unlock(mm);
+	hmk_hold_end(&p->hold);
 	cond_resched();
 	return folio;
 }
 
 /* How many may be examined in this interval: by pace, and by what one costs. */
-static u32 how_many(struct hmk_profile *p)
+static u32 huge_how_many(struct hmk_profile *p)
 {
 	struct hmk_huge *h = &p->huge;
 
@@ -119,26 +120,27 @@ static u32 how_many(struct hmk_profile *p)
 	if (!(p->params.switches & HMK_SWITCH_SPLIT_HUGE) || (!h->at && p->seq < h->next_round) ||
 	    (h->pace < 0 && p->seq % (1u << -h->pace)))
 		return 0;
-	return min_t(u64, 1u << max(h->pace, 0), p->budget_ns / BUDGET_PARTS / h->cost_ns);
+	return min_t(u64, 1u << max(h->pace, 0), p->charge.budget_ns / BUDGET_PARTS / h->cost_ns);
 }
 
 /* And may have huge pages: those not counted yet may. */
-static bool is_hot(const struct hmk_profile *p, const struct hmk_region *r)
+static bool huge_is_hot(const struct hmk_profile *p, const struct hmk_region *r)
 {
 	return r->kind == HMK_KIND_ANON && 2 * r->whi_q16 >= p->params.num_scans << 16 &&
 	       (r->leaf_shift == PMD_SHIFT || r->flags & HMK_REGION_CENSUS);
 }
 
 /* The huge pages of one region from where the round is. Return: false when enough was done. */
-static bool examine_region(struct mm_struct *mm, struct hmk_huge *h, const struct hmk_region *r,
-			   u32 most, u32 *tries)
+static bool huge_examine_region(struct mm_struct *mm, struct hmk_profile *p,
+				const struct hmk_region *r, u32 most, u32 *tries)
 {
+	struct hmk_huge *h = &p->huge;
 	u64 addr = ALIGN(max(r->start, h->at), PMD_SIZE);
 
 	for (; addr + PMD_SIZE <= r->end; addr += PMD_SIZE) {
 		if (h->nr == most || !--*tries)
 			return false;
-		h->nr += open_up(mm, &h->page[h->nr], addr);
+		h->nr += huge_open(mm, p, &h->page[h->nr], addr);
 		h->at = addr + PMD_SIZE;
 	}
 	return true;
@@ -146,7 +148,7 @@ static bool examine_region(struct mm_struct *mm, struct hmk_huge *h, const struc
 
 /**
  * hmk_huge_examine() - split the mapping of some hot huge pages for this interval.
- * @mm: users held by the caller.
+ * @mm: grabbed by the caller.
  * @p:  regions counted, samples not yet chosen.
  *
  * They are taken in the order of their addresses, round after round: none is
@@ -156,12 +158,13 @@ void hmk_huge_examine(struct mm_struct *mm, struct hmk_profile *p)
 {
 	u64 begin = hmk_charge_used(p);
 	struct hmk_huge *h = &p->huge;
-	u32 i, most = how_many(p), tries = TRIES;
+	u32 i, most = huge_how_many(p), tries = TRIES;
 
 	for (i = 0; most && i < p->now.nr; i++) {
 		const struct hmk_region *r = &p->now.at[i];
 
-		if (r->end > h->at && is_hot(p, r) && !examine_region(mm, h, r, most, &tries))
+		if (r->end > h->at && huge_is_hot(p, r) &&
+		    !huge_examine_region(mm, p, r, most, &tries))
 			break;
 	}
 	if (h->nr && !h->examined) {
@@ -177,7 +180,7 @@ void hmk_huge_examine(struct mm_struct *mm, struct hmk_profile *p)
 
 /**
  * hmk_huge_count() - count what was accessed since the last round of scans.
- * @mm: users held by the caller.
+ * @mm: grabbed by the caller.
  * @p:  what is examined is in @p->huge.
  */
 void hmk_huge_count(struct mm_struct *mm, struct hmk_profile *p)
@@ -189,17 +192,18 @@ void hmk_huge_count(struct mm_struct *mm, struct hmk_profile *p)
 	for (i = 0; i < h->nr; i++) {
 		struct hmk_huge_page *page = &h->page[i];
 
-		mmap_read_lock(mm);
-		if (vma_of(mm, page->addr))
-			hmk_walk_leaves(mm, page->addr, page->addr + PMD_SIZE, count_leaf, page);
-		mmap_read_unlock(mm);
+		if (!hmk_hold_begin(&p->hold, mm))
+			break;
+		if (huge_vma(mm, page->addr))
+			hmk_walk_leaves(mm, page->addr, page->addr + PMD_SIZE, huge_leaf, page);
+		hmk_hold_end(&p->hold);
 		cond_resched();
 	}
 	h->spent_ns += hmk_charge_since(p, begin);
 }
 
 /* The coldest and the hottest part. */
-static void extremes(const struct hmk_huge_page *page, u32 *low, u32 *high)
+static void huge_extremes(const struct hmk_huge_page *page, u32 *low, u32 *high)
 {
 	u32 i;
 
@@ -210,38 +214,39 @@ static void extremes(const struct hmk_huge_page *page, u32 *low, u32 *high)
 	}
 }
 
-static bool differs(const struct hmk_huge_page *page, u32 tau2_q16)
+static bool huge_differs(const struct hmk_huge_page *page, u32 tau2_q16)
 {
 	u32 low, high;
 
-	extremes(page, &low, &high);
+	huge_extremes(page, &low, &high);
 	return hmk_hotness_mean_q16(high - low, PART_PAGES) > tau2_q16;
 }
 
-static bool break_up(struct mm_struct *mm, u64 addr)
+static bool huge_break(struct mm_struct *mm, struct hmk_profile *p, u64 addr)
 {
 	struct folio *folio = NULL;
 	bool done = false;
 
-	mmap_read_lock(mm);
-	if (vma_of(mm, addr))
-		folio = take(mm, addr, PAGE_SHIFT);
+	if (!hmk_hold_begin(&p->hold, mm))
+		return false;
+	if (huge_vma(mm, addr))
+		folio = huge_take(mm, addr, PAGE_SHIFT);
 	if (folio) {
 		done = !hmk_split_folio(folio);
-		give_back(folio);
+		huge_give_back(folio);
 	}
-	mmap_read_unlock(mm);
+	hmk_hold_end(&p->hold);
 	cond_resched();
 	return done;
 }
 
 /* Both ends of the page, and where hot parts and cold ones touch. Return: how many there are. */
-static u32 add_cuts(const struct hmk_huge_page *page, u64 *cuts, u32 nr)
+static u32 huge_add_cuts(const struct hmk_huge_page *page, u64 *cuts, u32 nr)
 {
 	u32 coldest, hottest, middle, i;
 	bool was_high;
 
-	extremes(page, &coldest, &hottest);
+	huge_extremes(page, &coldest, &hottest);
 	middle = (coldest + hottest) / 2;
 	was_high = page->count[0] > middle;
 	if (!nr || cuts[nr - 1] != page->addr)
@@ -258,7 +263,7 @@ static u32 add_cuts(const struct hmk_huge_page *page, u64 *cuts, u32 nr)
 }
 
 /* What was counted holds for its parts alone; what came before was the bit of the whole. */
-static void judge_part(struct hmk_region *r, const struct hmk_huge_page *page)
+static void huge_judge_part(struct hmk_region *r, const struct hmk_huge_page *page)
 {
 	u32 first = (r->start - page->addr) / PART_BYTES;
 	u32 end = DIV_ROUND_UP(r->end - page->addr, PART_BYTES), i, sum = 0;
@@ -271,31 +276,30 @@ static void judge_part(struct hmk_region *r, const struct hmk_huge_page *page)
 }
 
 /* Regions come apart where the pages did: these have leaves of 4 KiB now. */
-static void cut_regions(struct hmk_profile *p)
+static void huge_cut_regions(struct hmk_profile *p)
 {
 	const struct hmk_huge_page *page = p->huge.page, *end = page + p->huge.nr;
-	u64 *cuts = &p->touched[0].start;	/* what was moved has been dealt with */
 	u32 i, nr = 0;
 
-	BUILD_BUG_ON(HMK_HUGE_MOST * (HMK_HUGE_PARTS + 1) > 2 * HMK_TOUCHED_MAX);
+	BUILD_BUG_ON(HMK_HUGE_MOST * (HMK_HUGE_PARTS + 1) > HMK_CUTS_MAX);
 	for (i = 0; i < p->now.nr && page < end; i++) {
 		for (; page < end && page->addr < p->now.at[i].end; page++) {
 			p->now.at[i].leaf_shift = PAGE_SHIFT;
-			nr = add_cuts(page, cuts, nr);
+			nr = huge_add_cuts(page, p->cuts, nr);
 		}
 	}
-	hmk_regions_cut(p, cuts, nr);
+	hmk_regions_cut(p, nr);
 	for (i = 0, page = p->huge.page; i < p->now.nr && page < end; i++) {
 		struct hmk_region *r = &p->now.at[i];
 
 		while (page < end && page->addr + PMD_SIZE <= r->start)
 			page++;
 		if (page < end && r->start >= page->addr && r->end <= page->addr + PMD_SIZE)
-			judge_part(r, page);
+			huge_judge_part(r, page);
 	}
 }
 
-static void account(struct hmk_session *s, u32 examined, u32 split, u32 left)
+static void huge_account(struct hmk_session *s, u32 examined, u32 split, u32 left)
 {
 	spin_lock(&s->stats_lock);
 	s->stats.huge_examined += examined;
@@ -307,7 +311,7 @@ static void account(struct hmk_session *s, u32 examined, u32 split, u32 left)
 /**
  * hmk_huge_judge() - split the pages examined in the last interval whose parts differ.
  * @s:  the session; called by its interval thread.
- * @mm: users held by the caller.
+ * @mm: grabbed by the caller.
  *
  * One that differs seldom is alone: then more are examined at once. Where none does
  * it is fewer and fewer, since a page that is left has lost its huge mapping until
@@ -323,19 +327,19 @@ void hmk_huge_judge(struct hmk_session *s, struct mm_struct *mm)
 	if (!examined)
 		return;
 	for (i = 0; i < examined; i++) {
-		if (!differs(&h->page[i], p->params.tau2_q16))
+		if (!huge_differs(&h->page[i], p->params.tau2_q16))
 			left++;
-		else if (break_up(mm, h->page[i].addr))
+		else if (huge_break(mm, p, h->page[i].addr))
 			h->page[split++] = h->page[i];
 	}
 	h->nr = split;
 	if (split)
-		cut_regions(p);
+		huge_cut_regions(p);
 	h->nr = 0;
 	if (2 * split >= examined)
 		h->pace = min(max(h->pace, 0) + 1, FASTEST);
 	else
 		h->pace = max(h->pace - 1, SLOWEST);
 	h->cost_ns = max(h->cost_ns, (h->spent_ns + hmk_charge_since(p, begin)) / examined);
-	account(s, examined, split, left);
+	huge_account(s, examined, split, left);
 }

@@ -2,8 +2,8 @@
 /* One interval, read top to bottom; a thread per session repeats it. */
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
+#include <linux/mmu_notifier.h>
 #include <linux/random.h>
-#include <linux/sched/mm.h>
 #include <linux/timekeeping.h>
 #include <hmk/core/budget.h>
 #include <hmk/core/hotness.h>
@@ -11,6 +11,7 @@
 #include <hmk/core/residency.h>
 
 #include "compat/flush.h"
+#include "mmref.h"
 #include "session.h"
 #include "trace.h"
 
@@ -58,10 +59,11 @@ static int refresh_regions(struct hmk_profile *p)
 					 p->next.at, p->next.cap, ++p->generation, &res);
 	p->changed = res.added || res.dropped || res.clipped;
 	swap(p->now, p->next);
+	cond_resched();
 	return 0;
 }
 
-static u32 pass(struct mm_struct *mm, struct hmk_session *s, enum hmk_pass kind, u32 later)
+static u32 interval_pass(struct mm_struct *mm, struct hmk_session *s, enum hmk_pass kind, u32 later)
 {
 	struct hmk_profile *p = &s->prof;
 	u64 begin = hmk_charge_used(p);
@@ -77,7 +79,7 @@ static u32 pass(struct mm_struct *mm, struct hmk_session *s, enum hmk_pass kind,
 }
 
 /* Discover, count, choose and clear: what happens when an interval begins. */
-static int begin(struct hmk_session *s, struct mm_struct *mm)
+static int interval_begin(struct hmk_session *s, struct mm_struct *mm)
 {
 	struct hmk_profile *p = &s->prof;
 	int err = hmk_discover(mm, p);
@@ -94,17 +96,35 @@ static int begin(struct hmk_session *s, struct mm_struct *mm)
 	if (err)
 		return err;
 	hmk_scan_choose(mm, p);
-	pass(mm, s, HMK_PASS_CLEAR, p->params.num_scans);
+	interval_pass(mm, s, HMK_PASS_CLEAR, p->params.num_scans);
 	return 0;
 }
 
-static void account(struct hmk_session *s, const struct hmk_interval *iv, u32 scans, u32 flushes)
+/* By node, of those that are known. */
+static void interval_resident(const struct hmk_profile *p, u64 *pages)
+{
+	u32 i;
+
+	for (i = 0; i < p->now.nr; i++) {
+		const struct hmk_region *r = &p->now.at[i];
+
+		if (r->node >= 0)
+			pages[r->node] += r->resident_pages - r->away_pages;
+		if (r->away_pages && r->away_node >= 0)
+			pages[r->away_node] += r->away_pages;
+		if (!(i % HMK_SLICE))
+			cond_resched();
+	}
+}
+
+static void interval_account(struct hmk_session *s, const struct hmk_interval *iv, u32 scans,
+			     u32 flushes)
 {
 	struct hmk_profile *p = &s->prof;
 	struct hmk_stats *st = &s->stats;
-	u64 table = hmk_table_bytes(s);
-	u32 i;
+	u64 table = hmk_table_bytes(s), resident[HMK_MAX_NODES] = {};
 
+	interval_resident(p, resident);
 	spin_lock(&s->stats_lock);
 	st->intervals++;
 	st->profile_ns += iv->profile_ns;
@@ -122,28 +142,28 @@ static void account(struct hmk_session *s, const struct hmk_interval *iv, u32 sc
 		(u64)(p->now.cap + p->next.cap) * sizeof(struct hmk_region) +
 		(u64)p->spans_cap * sizeof(struct hmk_span) +
 		(u64)p->samples_cap * sizeof(struct hmk_sample);
-	memset(st->resident_pages, 0, sizeof(st->resident_pages));
-	for (i = 0; i < p->now.nr; i++) {
-		const struct hmk_region *r = &p->now.at[i];
-
-		if (r->node >= 0)
-			st->resident_pages[r->node] += r->resident_pages - r->away_pages;
-		if (r->away_pages)
-			st->resident_pages[r->away_node] += r->away_pages;
-	}
+	memcpy(st->resident_pages, resident, sizeof(resident));
 	spin_unlock(&s->stats_lock);
 }
 
-static void announce(struct hmk_session *s, u64 seq)
+/* What the samples say, slice by slice: nobody who waits for this CPU waits for all regions. */
+static void interval_judge(struct hmk_profile *p)
 {
-	spin_lock(&s->event_lock);
-	s->published = seq;
-	s->published_ns = ktime_get_ns();
-	spin_unlock(&s->event_lock);
-	wake_up_interruptible(&s->wait);
+	const struct hmk_sample *samples = p->samples;
+	u32 i, nr;
+
+	for (i = 0; i < p->now.nr; i += nr) {
+		struct hmk_region *r = &p->now.at[i];
+
+		nr = min(HMK_SLICE, p->now.nr - i);
+		hmk_hotness_gather(r, nr, samples);
+		samples = hmk_residency_guess(r, nr, samples);
+		hmk_hotness_judge(r, nr, p->params.alpha_q16);
+		cond_resched();
+	}
 }
 
-static void finish(struct hmk_session *s, u32 scans, u32 flushes)
+static void interval_finish(struct hmk_session *s, u32 scans, u32 flushes)
 {
 	struct hmk_profile *p = &s->prof;
 	struct hmk_interval iv = {
@@ -151,7 +171,7 @@ static void finish(struct hmk_session *s, u32 scans, u32 flushes)
 		.start_ns = p->start_ns,
 		.end_ns = ktime_get_ns(),
 		.profile_ns = hmk_charge_end(p),
-		.budget_ns = p->budget_ns,
+		.budget_ns = p->charge.budget_ns,
 		.nr_samples = p->nr_samples,
 		.num_ps = p->num_ps,
 		.num_scans = p->params.num_scans,
@@ -162,37 +182,65 @@ static void finish(struct hmk_session *s, u32 scans, u32 flushes)
 		.flags = p->flags,
 	};
 
-	if (p->visits)
+	if (p->visits && !p->params.scan_cost_ns)
 		p->scan_cost_ns = hmk_budget_track(p->scan_cost_ns,
 						   div64_u64(p->passes_ns, p->visits));
 	p->fixed_ns = hmk_budget_track_fixed(p->fixed_ns, iv.profile_ns > p->passes_ns ?
 					     iv.profile_ns - p->passes_ns : 0);
-	hmk_hotness_gather(p->now.at, p->now.nr, p->samples);
-	hmk_residency_guess(p->now.at, p->now.nr, p->samples);
-	hmk_hotness_judge(p->now.at, p->now.nr, p->params.alpha_q16);
+	interval_judge(p);
 	hmk_publish(s, &iv);
-	announce(s, iv.seq);
-	trace_hmk_interval(&iv, p->now.nr);
+	hmk_events_interval(&s->events, iv.seq);
+	trace_hmk_interval(&iv, p->now.nr, p->hold.longest);
 	hmk_adapt(p);
-	account(s, &iv, scans, flushes);
+	interval_account(s, &iv, scans, flushes);
 }
 
-/* Return: false when the clock was stopped or the target has gone. */
+/*
+ * What a virtual machine or a device touches sets no bit in the page table: the hot
+ * memory of a target that has become one would look cold. An interval in which that
+ * happened is not shown.
+ */
+static bool interval_can_go_on(struct hmk_session *s)
+{
+	if (hmk_mm_ended(s->mm))
+		hmk_events_gone(&s->events);
+	else if (mm_has_notifiers(s->mm))
+		hmk_events_stopped(&s->events, HMK_STOPPED_NOTIFIER);
+	else
+		return true;
+	return false;
+}
+
+/* What SET has changed since the last interval. */
+static void interval_params(struct hmk_session *s)
+{
+	struct hmk_profile *p = &s->prof;
+	u64 seed = p->params.seed;
+
+	mutex_lock(&s->lock);
+	p->params = s->params;
+	mutex_unlock(&s->lock);
+	if (p->params.seed && p->params.seed != seed)
+		p->rng = p->params.seed;
+	if (p->params.scan_cost_ns)
+		p->scan_cost_ns = p->params.scan_cost_ns;
+	p->tau1_q16 = max(p->tau1_q16, p->params.tau1_q16);
+}
+
+/* Return: false when the clock was stopped, by the caller or as interval_can_go_on() tells. */
 static bool one_interval(struct hmk_session *s)
 {
 	struct hmk_profile *p = &s->prof;
 	u64 span, tail;
 	u32 round, scans = 0;
 
-	mutex_lock(&s->lock);
-	p->params = s->params;
-	mutex_unlock(&s->lock);
-	p->tau1_q16 = max(p->tau1_q16, p->params.tau1_q16);
+	interval_params(s);
 	p->start_ns = ktime_get_ns();
 	p->passes_ns = 0;
 	p->visits = 0;
 	hmk_charge_begin(p);
 	p->flags = 0;
+	p->hold.longest = 0;
 	tail = div_u64(p->params.interval_ns, TAIL_PARTS);
 	span = p->params.interval_ns - tail;
 
@@ -203,19 +251,17 @@ static bool one_interval(struct hmk_session *s)
 			p->flags |= HMK_INTERVAL_LATE;
 			break;
 		}
-		if (!mmget_not_zero(s->mm)) {
-			hmk_session_gone(s);
+		if (!interval_can_go_on(s))
 			return false;
-		}
 		if (round)
-			scans += pass(s->mm, s, HMK_PASS_COUNT, p->params.num_scans - round);
-		else if (begin(s, s->mm))
+			scans += interval_pass(s->mm, s, HMK_PASS_COUNT,
+					       p->params.num_scans - round);
+		else if (interval_begin(s, s->mm))
 			hmk_scan_cut(p, 0);	/* no memory: this interval shows nothing */
-		mmput_async(s->mm);
 	}
-	if (!sleep_until(p->start_ns + p->params.interval_ns - tail / 2))
+	if (!sleep_until(p->start_ns + p->params.interval_ns - tail / 2) || !interval_can_go_on(s))
 		return false;
-	finish(s, scans, round * (p->params.flush == HMK_FLUSH_ROUND));
+	interval_finish(s, scans, round * (p->params.flush == HMK_FLUSH_ROUND));
 	return sleep_until(p->start_ns + p->params.interval_ns);
 }
 
@@ -227,8 +273,9 @@ int hmk_interval_thread(void *session)
 	struct hmk_session *s = session;
 	struct hmk_profile *p = &s->prof;
 
-	p->rng = s->params.seed ? s->params.seed : get_random_u64();
-	p->scan_cost_ns = s->params.scan_cost_ns ? s->params.scan_cost_ns : FIRST_SCAN_COST_NS;
+	p->params.seed = 0;	/* one that is given begins anew */
+	p->rng = get_random_u64();
+	p->scan_cost_ns = FIRST_SCAN_COST_NS;
 	p->huge.nr = 0;	/* what an earlier thread began is too old to judge */
 	hmk_charge_start(p);
 	while (one_interval(s))

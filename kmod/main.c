@@ -1,23 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Load and unload, in mirror order. */
+#define pr_fmt(fmt) "hmk: " fmt
+
 #include <linux/module.h>
 
 #include "chardev.h"
+#include "compat/flush.h"
 #include "compat/symbols.h"
 #include "copy.h"
+#include "selftest.h"
 
 static bool hmk_symbols = true;
 module_param_named(symbols, hmk_symbols, bool, 0444);
 MODULE_PARM_DESC(symbols, "look up functions that are not exported; off: exported-only fallbacks");
 
+static bool hmk_fail_selftest;
+#if IS_ENABLED(HMK_TEST_SWITCHES)
+module_param_named(fail_selftest, hmk_fail_selftest, bool, 0444);
+#endif
+
 static int __init hmk_init(void)
 {
+	const char *wrong;
 	int err;
 
 	hmk_symbols_resolve(hmk_symbols);
+	if (!hmk_flush_works()) {
+		pr_err("flush_tlb_mm_range() was not found, and with INVLPGB nothing else flushes; see compat/README.md\n");
+		return -EOPNOTSUPP;
+	}
 	err = hmk_copy_init();
 	if (err)
 		return err;
+	wrong = hmk_fail_selftest ? "it was told to fail" : hmk_selftest();
+	if (wrong) {
+		pr_warn("self-test: %s: pages are moved by migrate_vma only\n", wrong);
+		hmk_symbols_distrust();
+	}
 	err = hmk_chardev_init();
 	if (err)
 		hmk_copy_exit();

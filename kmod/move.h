@@ -15,9 +15,6 @@
 #include <linux/hmk.h>
 
 #define HMK_CHUNK_PAGES	512u		/* most records of a chunk */
-#define HMK_BATCH_PAGES	32u		/* unmapped together in the own path */
-
-struct hmk_session;
 
 /* One folio on its way. */
 struct hmk_page {
@@ -28,40 +25,57 @@ struct hmk_page {
 	u16 nr_pages;		/* of them that lie in the chunk */
 	bool writable;		/* its entry was, before we took that away */
 	bool precopy;		/* clean since it was write-protected: copied ahead */
+	/* Of the own path's commit: */
+	bool mapped, shared;	/* where we saw it; by somebody else, too */
+	bool looks_written;	/* since the pre-copy, or never copied ahead */
+	bool mlocked;
+	struct folio *old;	/* moved away from: freed when nobody waits any more */
+};
+
+/*
+ * A request under way: one or two workers take its ranges in order. Whoever makes it
+ * embeds it and knows from where it comes; the engine asks only this.
+ */
+struct hmk_run {
+	struct mm_struct *mm;			/* held by mm_count */
+	struct pid *pid;			/* whose it is: its first thread's policy counts */
+	const struct hmk_range *ranges;		/* checked */
+	struct hmk_range_result *results;	/* one per range, zeroed */
+	u32 nr_ranges;
+	u32 flags;		/* HMK_MOVE_* */
+	u32 chunk_pages;	/* 0: HMK_CHUNK_PAGES */
+	/* Asked before each chunk, and again before it is committed: 0 or why it ends here. */
+	int (*stop)(const struct hmk_run *run);
+	/* Asked when range @i begins: 0 or why it is refused; the others go on. May be NULL. */
+	int (*begin)(const struct hmk_run *run, u32 i);
+	/* Range @i was tried and has ended. */
+	void (*moved)(struct hmk_run *run, u32 i);
+	atomic_t next;		/* range to take */
+	int err;		/* of whom it met first: it ends all */
 };
 
 struct hmk_chunk {
-	struct hmk_session *session;
-	struct mm_struct *mm;	/* users held, once by all who move for this request */
-	const bool *cancel;	/* set when its ticket is to stop */
+	const struct hmk_run *run;
+	struct mm_struct *mm;
 	unsigned long start, end;
 	int node;		/* -1: only ask where the pages are */
 	u32 flags;		/* HMK_MOVE_* */
 	unsigned long vm_flags;	/* of the VMA, while the commit holds its lock */
 	bool own;		/* commit by the own path, else by migrate_vma */
 	bool may_precopy;
+	bool drained;		/* the LRU batches, since a page was found in one */
 	u8 nr_sync, sync_left;	/* chunks in a row that are not copied ahead; of them to come */
 	u32 nr;
 	u32 nr_protected;	/* entries that lost a write or dirty bit */
+	unsigned int stride;	/* shift of the smallest of them */
+	u32 off_lru;		/* pages that sit in some CPU's LRU batch, or are isolated */
+	u16 order[HMK_CHUNK_PAGES];	/* of the commit */
 	struct hmk_page page[HMK_CHUNK_PAGES];
 	s32 status[HMK_CHUNK_PAGES];
 	struct hmk_range_result *res;
 };
 
 /* move.c */
-long hmk_move(struct hmk_session *s, void __user *arg);
-
-/* A request under way: one or two workers take its ranges in order. */
-struct hmk_run {
-	struct hmk_session *session;
-	const struct hmk_move *move;
-	const struct hmk_range *ranges;		/* checked */
-	struct hmk_range_result *results;	/* one per range, zeroed */
-	const bool *cancel;	/* of the ticket; NULL: its caller waits */
-	atomic_t next;		/* range to take */
-	int err;		/* of whom it met first: it ends all */
-};
-
 int hmk_move_ranges(struct hmk_run *run);
 
 /* collect.c */
@@ -72,15 +86,5 @@ void hmk_moved(struct hmk_chunk *c, struct hmk_page *pg, bool recopied);
 /* move_own.c, move_vma.c: commit what was collected; both empty the records */
 void hmk_commit_own(struct hmk_chunk *c);
 void hmk_commit_vma(struct hmk_chunk *c);
-
-/* ticket.c */
-long hmk_ticket_queue(struct hmk_session *s, const struct hmk_move *m,
-		      struct hmk_range *ranges);
-long hmk_result(struct hmk_session *s, void __user *arg);
-void hmk_ticket_work(struct work_struct *work);
-void hmk_tickets_free(struct hmk_session *s);
-bool hmk_ticket_event(struct hmk_session *s, struct hmk_event *ev);
-void hmk_ticket_untold(struct hmk_session *s, u64 cookie);
-bool hmk_ticket_pending(struct hmk_session *s);
 
 #endif

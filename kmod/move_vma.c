@@ -31,7 +31,7 @@ struct step {
 	u32 nr, first, last;	/* pages, all of one table; records of the chunk within */
 	unsigned long src[STEP_PAGES], dst[STEP_PAGES];
 	struct hmk_page *record[STEP_PAGES];
-	bool recopied[STEP_PAGES];
+	bool recopied[STEP_PAGES], poisoned[STEP_PAGES];
 };
 
 static bool written(const struct hmk_chunk *c, const struct hmk_page *pg, unsigned long pfn,
@@ -40,7 +40,7 @@ static bool written(const struct hmk_chunk *c, const struct hmk_page *pg, unsign
 	if (IS_ENABLED(HMK_TEST_SWITCHES) && c->flags & HMK_MOVE_TEST_WRITE_BIT)
 		return !pg->precopy || pfn & MIGRATE_PFN_WRITE;
 	return !pg->precopy || pfn & MIGRATE_PFN_WRITE || folio_test_dirty(folio) ||
-	       folio_test_swapcache(folio);
+	       folio_test_swapcache(folio) || !folio_test_swapbacked(folio);
 }
 
 /* Decide for one unmapped page; dst stays 0 to put it back. */
@@ -60,8 +60,10 @@ static void fill(struct step *st, u32 i)
 	if (pg->src != folio)
 		pg->precopy = false;
 	st->recopied[i] = written(st->c, pg, st->src[i], folio);
-	if (st->recopied[i])
-		hmk_folio_copy(pg->dst, folio);
+	if (st->recopied[i] && hmk_folio_copy(pg->dst, folio, st->c->flags, false)) {
+		st->poisoned[i] = true;
+		return;
+	}
 	__folio_set_locked(pg->dst);
 	st->dst[i] = migrate_pfn(folio_pfn(pg->dst));
 }
@@ -96,7 +98,10 @@ static void settle(struct step *st, u32 i)
 	}
 	if (st->dst[i])
 		pg->dst = NULL;		/* migrate_vma_finalize() freed it */
-	hmk_drop(st->c, pg, HMK_REFUSED_PINNED, -EBUSY);
+	if (st->poisoned[i])
+		hmk_drop(st->c, pg, HMK_REFUSED_POISONED, -EHWPOISON);
+	else
+		hmk_drop(st->c, pg, HMK_REFUSED_PINNED, -EBUSY);
 }
 
 static void run_step(struct step *st, struct vm_area_struct *vma)

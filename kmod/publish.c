@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The result table: regions to shared memory, double-buffered (HK-57, HK-58). */
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -13,7 +14,7 @@ struct hmk_table {
 	u32 capacity;
 };
 
-static u64 buffer_bytes(u32 capacity)
+static u64 table_buffer_bytes(u32 capacity)
 {
 	return PAGE_ALIGN(sizeof(struct hmk_interval) +
 			  (u64)capacity * sizeof(struct hmk_record));
@@ -27,7 +28,7 @@ static u64 buffer_bytes(u32 capacity)
  */
 u64 hmk_table_size(u32 capacity)
 {
-	return PAGE_SIZE + 2 * buffer_bytes(capacity);
+	return PAGE_SIZE + 2 * table_buffer_bytes(capacity);
 }
 
 static struct hmk_table *table_alloc(u32 capacity)
@@ -51,7 +52,7 @@ static struct hmk_table *table_alloc(u32 capacity)
 		.record_size = sizeof(struct hmk_record),
 		.capacity = capacity,
 		.table_bytes = t->bytes,
-		.buffer_offset = { PAGE_SIZE, PAGE_SIZE + buffer_bytes(capacity) },
+		.buffer_offset = { PAGE_SIZE, PAGE_SIZE + table_buffer_bytes(capacity) },
 	};
 	return t;
 }
@@ -65,7 +66,7 @@ static void table_free(struct hmk_table *t)
 	kfree(t);
 }
 
-static int ensure_locked(struct hmk_session *s)
+static int table_ensure_locked(struct hmk_session *s)
 {
 	lockdep_assert_held(&s->table_lock);
 	if (!s->table)
@@ -79,7 +80,7 @@ int hmk_table_ensure(struct hmk_session *s)
 	int err;
 
 	mutex_lock(&s->table_lock);
-	err = ensure_locked(s);
+	err = table_ensure_locked(s);
 	mutex_unlock(&s->table_lock);
 	return err;
 }
@@ -117,7 +118,7 @@ int hmk_table_mmap(struct hmk_session *s, struct vm_area_struct *vma)
 	if (!smp_load_acquire(&s->mm))	/* pairs with ATTACH: the capacity is set */
 		return -ENOTCONN;
 	mutex_lock(&s->table_lock);
-	err = ensure_locked(s);
+	err = table_ensure_locked(s);
 	if (!err && (vma->vm_pgoff || vma->vm_end - vma->vm_start > s->table->bytes))
 		err = -EINVAL;
 	if (!err) {
@@ -129,7 +130,7 @@ int hmk_table_mmap(struct hmk_session *s, struct vm_area_struct *vma)
 	return err;
 }
 
-static void write_record(struct hmk_record *rec, const struct hmk_region *r)
+static void table_write_record(struct hmk_record *rec, const struct hmk_region *r)
 {
 	*rec = (struct hmk_record){
 		.start = r->start,
@@ -154,7 +155,7 @@ static void write_record(struct hmk_record *rec, const struct hmk_region *r)
  * The old table stays mapped with the flag set: its readers map the new one,
  * which says "nothing published" until this interval is in it.
  */
-static void grow(struct hmk_session *s, u32 regions)
+static void table_grow(struct hmk_session *s, u32 regions)
 {
 	struct hmk_table *bigger = table_alloc(regions + regions / 2);
 	struct hmk_table *old;
@@ -184,14 +185,16 @@ void hmk_publish(struct hmk_session *s, const struct hmk_interval *iv)
 	u32 i, nr;
 
 	if (now->nr > s->table->capacity)
-		grow(s, now->nr);
+		table_grow(s, now->nr);
 	header = s->table->header;
 	nr = min(now->nr, s->table->capacity);
 	buffer = (void *)header + header->buffer_offset[iv->seq & 1];
 	rec = (struct hmk_record *)(buffer + 1);
 	for (i = 0; i < nr; i++) {
-		write_record(&rec[i], &now->at[i]);
+		table_write_record(&rec[i], &now->at[i]);
 		resident += now->at[i].resident_pages;
+		if (!(i % HMK_SLICE))
+			cond_resched();
 	}
 	*buffer = *iv;
 	buffer->nr_regions = nr;

@@ -5,9 +5,7 @@
  * folio where it has room for it, so that reclaim is not misled (A-2).
  */
 #include <linux/mm.h>
-#include <linux/mmap_lock.h>
 #include <linux/page_idle.h>
-#include <linux/sched.h>
 #include <hmk/core/quota.h>
 #include <hmk/core/region.h>
 
@@ -27,33 +25,14 @@ u64 hmk_random(struct hmk_profile *p)
 	return z ^ (z >> 31);
 }
 
-/* The VMA of @addr, remembered between neighbouring addresses. */
-static bool vma_covers(struct mm_struct *mm, struct vm_area_struct **vma, u64 addr)
-{
-	if (!*vma || addr < (*vma)->vm_start || addr >= (*vma)->vm_end)
-		*vma = find_vma(mm, addr);
-	return *vma && addr >= (*vma)->vm_start && hmk_vma_takes_part(*vma);
-}
-
-/* Let somebody who waits for the mmap lock have it; VMAs may change then. */
-static void breathe(struct mm_struct *mm, struct vm_area_struct **vma)
-{
-	if (!need_resched() && !mmap_lock_is_contended(mm))
-		return;
-	mmap_read_unlock(mm);
-	cond_resched();
-	mmap_read_lock(mm);
-	*vma = NULL;
-}
-
 /*
  * A present page of the region: in the piece whose turn it is, else anywhere.
  * Return: false when none was met.
  */
-static bool choose_one(struct mm_struct *mm, struct hmk_profile *p,
-		       struct vm_area_struct **vma, const struct hmk_region *r, u32 k,
-		       struct hmk_sample *sample)
+static bool scan_choose_one(struct hmk_profile *p, const struct hmk_region *r, u32 k,
+			    struct hmk_sample *sample)
 {
+	struct hmk_hold *h = &p->hold;
 	struct hmk_leaf leaf;
 	bool present;
 	int i;
@@ -62,12 +41,12 @@ static bool choose_one(struct mm_struct *mm, struct hmk_profile *p,
 		u64 addr = hmk_region_sample(r, k, r->quota, i ? hmk_random(p) : p->seq,
 					     hmk_random(p));
 
-		if (!vma_covers(mm, vma, addr) || !hmk_leaf_lock(mm, addr, &leaf))
+		if (!hmk_hold_vma(h, addr) || !hmk_leaf_lock(h->mm, addr, &leaf))
 			continue;
-		present = leaf.page;
+		present = hmk_leaf_counts(&leaf, r->kind);
 		*sample = (struct hmk_sample){
 			.addr = max_t(u64, leaf.addr, r->start),
-			.node = present ? page_to_nid(leaf.page) : NUMA_NO_NODE,
+			.node = present ? hmk_node_of(leaf.page) : NUMA_NO_NODE,
 		};
 		hmk_leaf_unlock(&leaf);
 		if (present)
@@ -77,7 +56,7 @@ static bool choose_one(struct mm_struct *mm, struct hmk_profile *p,
 }
 
 /* One leaf has one accessed bit: watched twice, the second would read zero. */
-static bool watched(const struct hmk_sample *first, const struct hmk_sample *sample)
+static bool scan_is_watched(const struct hmk_sample *first, const struct hmk_sample *sample)
 {
 	for (; first < sample; first++) {
 		if (first->addr == sample->addr)
@@ -100,9 +79,23 @@ void hmk_scan_cut(struct hmk_profile *p, u32 samples)
 	p->flags |= HMK_INTERVAL_DEGRADED;
 }
 
+/* Of one region, behind those of the regions before it. */
+static void scan_choose_region(struct hmk_profile *p, struct hmk_region *r)
+{
+	struct hmk_sample *first = &p->samples[p->nr_samples], *next = first;
+	u32 k;
+
+	for (k = 0; k < r->quota; k++) {
+		if (scan_choose_one(p, r, k, next) && !scan_is_watched(first, next))
+			next++;
+	}
+	r->quota = next - first;
+	p->nr_samples += r->quota;
+}
+
 /**
  * hmk_scan_choose() - pick the pages to watch in this interval.
- * @mm: users held by the caller.
+ * @mm: grabbed by the caller.
  * @p:  each region's quota is how many at most, and then how many were found;
  *      @p->samples holds room for all. Ends early when the budget does.
  *
@@ -112,34 +105,30 @@ void hmk_scan_cut(struct hmk_profile *p, u32 samples)
  */
 void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 {
-	struct vm_area_struct *vma = NULL;
+	bool held = hmk_hold_begin(&p->hold, mm);
 	const u32 visits = p->params.num_scans + 1;
-	u32 i, k;
+	u32 i;
 
 	p->nr_samples = 0;
-	mmap_read_lock(mm);
-	for (i = 0; i < p->now.nr; i++) {
-		struct hmk_sample *first = &p->samples[p->nr_samples], *next = first;
+	for (i = 0; held && i < p->now.nr; i++) {
 		struct hmk_region *r = &p->now.at[i];
+		u32 looked = 1;
 
-		if (r->flags & HMK_REGION_STALE)
-			continue;
-		for (k = 0; k < r->quota; k++) {
-			if (choose_one(mm, p, &vma, r, k, next) && !watched(first, next))
-				next++;
+		if (!(r->flags & HMK_REGION_STALE)) {
+			looked += CHOICES * r->quota;
+			scan_choose_region(p, r);
 		}
-		r->quota = next - first;
-		p->nr_samples += r->quota;
-		breathe(mm, &vma);
+		held = hmk_hold_on(&p->hold, looked);
 		if (!(i % LOOK_EVERY) && !hmk_charge_affords(p, p->nr_samples, visits))
 			break;
 	}
-	mmap_read_unlock(mm);
+	if (held)
+		hmk_hold_end(&p->hold);
 	if (i < p->now.nr)
 		hmk_scan_cut(p, p->nr_samples);
 }
 
-static void look(struct hmk_sample *sample, const struct hmk_leaf *leaf, enum hmk_pass pass)
+static void scan_look(struct hmk_sample *sample, const struct hmk_leaf *leaf, enum hmk_pass pass)
 {
 	bool young = test_and_clear_bit(_PAGE_BIT_ACCESSED, leaf->bits);
 
@@ -149,12 +138,12 @@ static void look(struct hmk_sample *sample, const struct hmk_leaf *leaf, enum hm
 		return;
 	sample->count += young;
 	sample->dirty = test_bit(_PAGE_BIT_DIRTY, leaf->bits);
-	sample->node = page_to_nid(leaf->page);
+	sample->node = hmk_node_of(leaf->page);
 }
 
 /**
  * hmk_scan_pass() - visit every sample once.
- * @mm:    users held by the caller.
+ * @mm:    grabbed by the caller.
  * @p:     the chosen samples.
  * @pass:  clear only, or count what was accessed since the last pass.
  * @later: passes to come in this interval.
@@ -167,29 +156,27 @@ static void look(struct hmk_sample *sample, const struct hmk_leaf *leaf, enum hm
  */
 u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pass, u32 later)
 {
-	struct vm_area_struct *vma = NULL;
+	bool held = hmk_hold_begin(&p->hold, mm);
 	struct hmk_leaf leaf;
 	u32 i, seen = 0;
 
-	mmap_read_lock(mm);
-	for (i = 0; i < p->nr_samples; i++) {
+	for (i = 0; held && i < p->nr_samples; i++) {
 		struct hmk_sample *sample = &p->samples[i];
 
-		if (!(i % LOOK_EVERY)) {
-			breathe(mm, &vma);
-			if (!hmk_charge_affords(p, i, later))
-				break;
-		}
-		if (vma_covers(mm, &vma, sample->addr) &&
+		if (!(i % LOOK_EVERY) && !hmk_charge_affords(p, i, later))
+			break;
+		if (hmk_hold_vma(&p->hold, sample->addr) &&
 		    hmk_leaf_lock(mm, sample->addr, &leaf)) {
 			if (leaf.page) {
-				look(sample, &leaf, pass);
+				scan_look(sample, &leaf, pass);
 				seen++;
 			}
 			hmk_leaf_unlock(&leaf);
 		}
+		held = hmk_hold_on(&p->hold, 1);
 	}
-	mmap_read_unlock(mm);
+	if (held)
+		hmk_hold_end(&p->hold);
 	p->visits += i;
 	if (i < p->nr_samples)
 		hmk_scan_cut(p, i);

@@ -3,53 +3,26 @@
 #ifndef HMK_SESSION_H
 #define HMK_SESSION_H
 
-#include <linux/fs.h>
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
-#include <linux/poll.h>
 #include <linux/spinlock.h>
-#include <linux/wait.h>
-#include <linux/workqueue.h>
 #include <linux/hmk.h>
 #include <hmk/core/quota.h>
 #include <hmk/core/types.h>
 
+#include "census.h"
+#include "charge.h"
+#include "events.h"
+#include "hold.h"
+#include "huge.h"
+#include "ticket.h"
+#include "touched.h"
+
 #define HMK_INTERVAL_MIN_NS	(50 * (u64)NSEC_PER_MSEC)
 #define HMK_INTERVAL_MAX_NS	(600 * (u64)NSEC_PER_SEC)
-#define HMK_TOUCHED_MAX	256u
-
-struct hmk_touched {
-	u64 start, end;
-};
-
-/* The region whose pages are being counted, in as many intervals as it takes. */
-struct hmk_census {
-	u64 start, end;
-	u64 at, step_end;
-	u32 generation;
-	u32 pages[HMK_MAX_NODES];
-	u8 leaf_shift;
-};
-
-#define HMK_HUGE_PARTS	8u	/* a huge page is judged by its eighths */
-#define HMK_HUGE_MOST	16u	/* examined in one interval */
-
-/* A huge page whose 512 entries are watched one by one. */
-struct hmk_huge_page {
-	u64 addr;
-	u32 count[HMK_HUGE_PARTS];	/* of each part: entries found accessed, over all rounds */
-};
-
-/* Looking into huge pages. */
-struct hmk_huge {
-	struct hmk_huge_page page[HMK_HUGE_MOST];	/* in address order */
-	u32 nr;
-	int pace;		/* 2^pace in an interval, or one in 2^-pace intervals */
-	u64 at;			/* address where the round goes on; 0: a new one begins */
-	u64 next_round;		/* interval before which none begins */
-	bool examined;		/* some in this round */
-	u64 spent_ns, cost_ns;	/* CPU time for those of @page; for one, the dearest lately */
-};
+#define HMK_SLICE		4096u	/* regions between two offers of the CPU */
+#define HMK_CUTS_MAX		(2 * HMK_TOUCHED_MAX)
+#define HMK_WEIGHT_DEFAULT	100u
 
 struct hmk_region_array {
 	struct hmk_region *at;
@@ -67,7 +40,6 @@ struct hmk_profile {
 	u32 num_ps;
 	u32 scan_cost_ns;	/* moving average per sample and pass */
 	u32 generation;
-	u32 census_next;	/* rotation */
 	struct hmk_census census;
 	u32 tau1_q16;		/* in force; moves between the parameter and num_scans */
 	struct hmk_quota_state quota;
@@ -78,17 +50,13 @@ struct hmk_profile {
 	u64 seq;
 	u64 rng;
 	u32 flags;		/* HMK_INTERVAL_* of this interval */
+	struct hmk_hold hold;
 	u64 start_ns;
 	u64 passes_ns, visits;	/* CPU time of the passes, leaves they looked at */
-	u32 weight;		/* counted among the running sessions; 0: not running */
-	u64 budget_ns;		/* this session's share in this interval */
-	u64 charged_ns;		/* CPU time of the thread when the last interval ended */
-	u64 stop_ns;		/* CPU time at which sampling ends */
-	u64 owed_ns;		/* used beyond the last budget */
-	u64 summed_ns, summed_at, looked_ns;	/* hmk_charge_used() */
-	unsigned long switches;			/* when it looked last */
+	struct hmk_charge charge;
 	struct hmk_touched touched[HMK_TOUCHED_MAX];	/* since the last interval */
 	struct hmk_huge huge;
+	u64 cuts[HMK_CUTS_MAX];	/* what hmk_regions_cut() is called with */
 };
 
 struct hmk_table;
@@ -103,6 +71,7 @@ struct hmk_session {
 	struct mutex lock;		/* everything down to @thread */
 	struct mm_struct *mm;		/* mmgrab()ed; set once by ATTACH */
 	struct pid *pid;
+	const struct cred *cred;	/* of who attached; set once with @mm */
 	struct hmk_params params;	/* in force from the next interval */
 	u32 table_capacity;		/* records of the first table */
 	struct task_struct *thread;	/* interval clock; NULL when stopped */
@@ -112,22 +81,13 @@ struct hmk_session {
 
 	struct hmk_profile prof;
 
-	spinlock_t touched_lock;	/* @touched: ranges moved since the last census */
-	u32 nr_touched;			/* HMK_TOUCHED_MAX + 1: too many, census all */
-	struct hmk_touched touched[HMK_TOUCHED_MAX];
+	struct hmk_moved moved;		/* since the last census */
 
 	spinlock_t stats_lock;		/* @stats */
 	struct hmk_stats stats;
 
-	wait_queue_head_t wait;		/* poll and read */
-	spinlock_t event_lock;		/* down to @nr_tickets */
-	u64 published, acked;		/* table seq */
-	u64 published_ns, gone_ns;
-	bool gone, gone_acked;
-	struct list_head tickets;	/* struct hmk_ticket, oldest first */
-	u32 nr_tickets;
-
-	struct work_struct ticket_work;
+	struct hmk_events events;
+	struct hmk_tickets tickets;
 	bool closing;			/* moves stop after their chunk */
 };
 
@@ -136,50 +96,26 @@ struct hmk_session *hmk_session_create(void);
 void hmk_session_destroy(struct hmk_session *s);
 int hmk_session_start(struct hmk_session *s);
 int hmk_session_stop(struct hmk_session *s);
-void hmk_session_gone(struct hmk_session *s);
-ssize_t hmk_session_read_event(struct hmk_session *s, char __user *buf, size_t len,
-			       bool nonblock);
-__poll_t hmk_session_poll(struct hmk_session *s, struct file *file, poll_table *pt);
-long hmk_session_stats(struct hmk_session *s, void __user *arg);
 
 /* attach.c */
 long hmk_attach(struct hmk_session *s, void __user *arg);
 long hmk_set(struct hmk_session *s, void __user *arg);
 
-/* touched.c */
-void hmk_session_touched(struct hmk_session *s, u64 start, u64 end);
-void hmk_touched_take(struct hmk_session *s);
-void hmk_regions_cut(struct hmk_profile *p, const u64 *cuts, u32 nr);
-
-/* huge.c: all by the interval thread */
-void hmk_huge_judge(struct hmk_session *s, struct mm_struct *mm);
-void hmk_huge_examine(struct mm_struct *mm, struct hmk_profile *p);
-void hmk_huge_count(struct mm_struct *mm, struct hmk_profile *p);
-
 /* interval.c */
 int hmk_interval_thread(void *session);
 
-/* discover.c, scan.c, census.c: the seams to the kernel */
+/* discover.c, scan.c: the seams to the kernel */
 int hmk_discover(struct mm_struct *mm, struct hmk_profile *p);
 enum hmk_pass { HMK_PASS_CLEAR, HMK_PASS_COUNT };
 void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p);
 u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pass, u32 later);
 void hmk_scan_cut(struct hmk_profile *p, u32 samples);
-void hmk_census(struct hmk_session *s, struct mm_struct *mm);
 
 u64 hmk_random(struct hmk_profile *p);
 
-/* charge.c: all by the interval thread */
-void hmk_charge_start(struct hmk_profile *p);
-void hmk_charge_begin(struct hmk_profile *p);
-u64 hmk_charge_end(struct hmk_profile *p);
-void hmk_charge_stop(struct hmk_profile *p);
-u64 hmk_charge_used(struct hmk_profile *p);
-u64 hmk_charge_since(struct hmk_profile *p, u64 begin);
-bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u32 visits);
-
 /* adapt.c */
 int hmk_regions_reserve(struct hmk_region_array *a, u32 want);
+void hmk_regions_cut(struct hmk_profile *p, u32 nr);
 int hmk_plan_samples(struct hmk_profile *p);
 void hmk_adapt(struct hmk_profile *p);
 
@@ -190,9 +126,5 @@ u64 hmk_table_size(u32 capacity);
 u64 hmk_table_bytes(struct hmk_session *s);
 int hmk_table_mmap(struct hmk_session *s, struct vm_area_struct *vma);
 void hmk_publish(struct hmk_session *s, const struct hmk_interval *iv);
-
-/* Copy a sized struct in: user memory to kernel, as the uapi promises. */
-long hmk_copy_in(void *dst, size_t size, const void __user *src, size_t min);
-long hmk_copy_out(void __user *dst, const void *src, size_t size);
 
 #endif

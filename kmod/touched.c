@@ -6,24 +6,41 @@
 #include <linux/minmax.h>
 #include <linux/sort.h>
 #include <linux/spinlock.h>
-#include <hmk/core/divide.h>
-#include <hmk/core/region.h>
 
 #include "session.h"
 
 #define NEIGHBOURS	4u	/* moves up and down take turns: a range goes on a few back */
 
-static bool extend(struct hmk_session *s, u64 start, u64 end)
+static bool touched_extend(struct hmk_moved *m, u64 start, u64 end)
 {
 	u32 i;
 
-	for (i = s->nr_touched; i > 0 && i + NEIGHBOURS > s->nr_touched; i--) {
-		if (s->touched[i - 1].end == start) {
-			s->touched[i - 1].end = end;
+	for (i = m->nr; i > 0 && i + NEIGHBOURS > m->nr; i--) {
+		if (m->range[i - 1].end == start) {
+			m->range[i - 1].end = end;
 			return true;
 		}
 	}
 	return false;
+}
+
+/* Bytes between two ranges, 0 where they meet. */
+static u64 touched_gap(const struct hmk_touched *t, u64 start, u64 end)
+{
+	return start > t->end ? start - t->end : t->start > end ? t->start - end : 0;
+}
+
+/* No room: the nearest of those noted down takes it in, with what lies between. */
+static void touched_join(struct hmk_moved *m, u64 start, u64 end)
+{
+	struct hmk_touched *t, *nearest = &m->range[0];
+
+	for (t = nearest; t < &m->range[m->nr]; t++) {
+		if (touched_gap(t, start, end) < touched_gap(nearest, start, end))
+			nearest = t;
+	}
+	nearest->start = min(nearest->start, start);
+	nearest->end = max(nearest->end, end);
 }
 
 /**
@@ -34,17 +51,19 @@ static bool extend(struct hmk_session *s, u64 start, u64 end)
  */
 void hmk_session_touched(struct hmk_session *s, u64 start, u64 end)
 {
-	spin_lock(&s->touched_lock);
-	if (s->nr_touched > HMK_TOUCHED_MAX || extend(s, start, end))
-		goto out;
-	if (s->nr_touched < HMK_TOUCHED_MAX)
-		s->touched[s->nr_touched] = (struct hmk_touched){ start, end };
-	s->nr_touched++;
-out:
-	spin_unlock(&s->touched_lock);
+	struct hmk_moved *m = &s->moved;
+
+	spin_lock(&m->lock);
+	if (touched_extend(m, start, end))
+		;
+	else if (m->nr < HMK_TOUCHED_MAX)
+		m->range[m->nr++] = (struct hmk_touched){ start, end };
+	else
+		touched_join(m, start, end);
+	spin_unlock(&m->lock);
 }
 
-static int by_start(const void *a, const void *b)
+static int touched_by_start(const void *a, const void *b)
 {
 	const struct hmk_touched *x = a, *y = b;
 
@@ -52,13 +71,13 @@ static int by_start(const void *a, const void *b)
 }
 
 /* In rising order and apart. Return: how many there are. */
-static u32 tidy(struct hmk_touched *t, u32 nr)
+static u32 touched_tidy(struct hmk_touched *t, u32 nr)
 {
 	u32 i, last = 0;
 
 	if (!nr)
 		return 0;
-	sort(t, nr, sizeof(*t), by_start, NULL);
+	sort(t, nr, sizeof(*t), touched_by_start, NULL);
 	for (i = 1; i < nr; i++) {
 		if (t[i].start <= t[last].end)
 			t[last].end = max(t[last].end, t[i].end);
@@ -68,22 +87,11 @@ static u32 tidy(struct hmk_touched *t, u32 nr)
 	return last + 1;
 }
 
-/**
- * hmk_regions_cut() - cut regions at given addresses.
- * @p:    regions refreshed, quotas not yet planned.
- * @cuts: page addresses, strictly rising.
- * @nr:   number of them.
- *
- * Without memory for the longer array the regions stay whole: only less sharp.
- */
-void hmk_regions_cut(struct hmk_profile *p, const u64 *cuts, u32 nr)
+/* What is under way was counted before it was moved, or so was a part of it. */
+static void touched_recount(struct hmk_census *c, const struct hmk_touched *t)
 {
-	if (hmk_regions_reserve(&p->next, p->now.nr + nr))
-		return;
-	p->next.nr = hmk_regions_divide(p->now.at, p->now.nr, cuts, nr, p->next.at, p->next.cap,
-					++p->generation);
-	p->changed |= p->next.nr != p->now.nr;
-	swap(p->now, p->next);
+	if (t->start < c->at && t->end > c->start)
+		c->end = 0;
 }
 
 /**
@@ -95,28 +103,30 @@ void hmk_regions_cut(struct hmk_profile *p, const u64 *cuts, u32 nr)
 void hmk_touched_take(struct hmk_session *s)
 {
 	struct hmk_profile *p = &s->prof;
+	struct hmk_moved *m = &s->moved;
 	u32 i, t = 0, nr;
-	bool all;
 
-	BUILD_BUG_ON(sizeof(struct hmk_touched) != 2 * sizeof(u64));
-	spin_lock(&s->touched_lock);
-	all = s->nr_touched > HMK_TOUCHED_MAX;
-	nr = all ? 0 : s->nr_touched;
-	memcpy(p->touched, s->touched, nr * sizeof(*p->touched));
-	s->nr_touched = 0;
-	spin_unlock(&s->touched_lock);
+	spin_lock(&m->lock);
+	nr = m->nr;
+	memcpy(p->touched, m->range, nr * sizeof(*p->touched));
+	m->nr = 0;
+	spin_unlock(&m->lock);
 
-	nr = tidy(p->touched, nr);
-	if (nr)
-		hmk_regions_cut(p, &p->touched[0].start, 2 * nr);
-	if (all || nr)
-		p->census.end = 0;	/* what is under way may have been moved */
-	for (i = 0; i < p->now.nr && (all || nr); i++) {
+	nr = touched_tidy(p->touched, nr);
+	if (!nr)
+		return;
+	for (i = 0; i < nr; i++) {
+		touched_recount(&p->census, &p->touched[i]);
+		p->cuts[2 * i] = p->touched[i].start;
+		p->cuts[2 * i + 1] = p->touched[i].end;
+	}
+	hmk_regions_cut(p, 2 * nr);
+	for (i = 0; i < p->now.nr && t < nr; i++) {
 		struct hmk_region *r = &p->now.at[i];
 
 		while (t < nr && p->touched[t].end <= r->start)
 			t++;
-		if (all || (t < nr && p->touched[t].start < r->end))
+		if (t < nr && p->touched[t].start < r->end)
 			r->flags |= HMK_REGION_CENSUS;
 	}
 }

@@ -11,13 +11,14 @@
 #include <hmk/core/types.h>
 
 TRACE_EVENT(hmk_interval,
-	TP_PROTO(const struct hmk_interval *iv, u32 nr_regions),
-	TP_ARGS(iv, nr_regions),
+	TP_PROTO(const struct hmk_interval *iv, u32 nr_regions, u32 longest_hold),
+	TP_ARGS(iv, nr_regions, longest_hold),
 	TP_STRUCT__entry(
 		__field(u64, seq)
 		__field(u64, profile_ns)
 		__field(u64, budget_ns)
 		__field(u32, nr_regions)
+		__field(u32, longest_hold)	/* entries, of the mmap lock */
 		__field(u32, nr_samples)
 		__field(u32, tau1_q16)
 		__field(u32, flags)
@@ -27,13 +28,15 @@ TRACE_EVENT(hmk_interval,
 		__entry->profile_ns = iv->profile_ns;
 		__entry->budget_ns = iv->budget_ns;
 		__entry->nr_regions = nr_regions;
+		__entry->longest_hold = longest_hold;
 		__entry->nr_samples = iv->nr_samples;
 		__entry->tau1_q16 = iv->tau1_q16;
 		__entry->flags = iv->flags;
 	),
-	TP_printk("seq=%llu profile_ns=%llu budget_ns=%llu regions=%u samples=%u tau1_q16=%u flags=%#x",
+	TP_printk("seq=%llu profile_ns=%llu budget_ns=%llu regions=%u samples=%u tau1_q16=%u flags=%#x longest_hold=%u",
 		  __entry->seq, __entry->profile_ns, __entry->budget_ns, __entry->nr_regions,
-		  __entry->nr_samples, __entry->tau1_q16, __entry->flags)
+		  __entry->nr_samples, __entry->tau1_q16, __entry->flags,
+		  __entry->longest_hold)
 );
 
 /* A region whose borders have changed. */

@@ -2,6 +2,7 @@
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 
+#include "compat/mm.h"
 #include "walk.h"
 
 /*
@@ -156,6 +157,26 @@ bool hmk_leaf_lock(struct mm_struct *mm, unsigned long addr, struct hmk_leaf *le
 	return false;
 }
 
+bool hmk_left_read_only(struct mm_struct *mm, unsigned long addr)
+{
+	pmd_t *pmd = pmd_of(mm, addr), seen;
+	spinlock_t *ptl;
+	pte_t *pte;
+	bool left;
+
+	if (!pmd)
+		return false;
+	seen = READ_ONCE(*pmd);
+	if (!is_table(seen))
+		return hmk_pmd_left_read_only(seen);
+	pte = table_lock(mm, pmd, addr, &ptl);
+	if (!pte)
+		return false;
+	left = hmk_pte_left_read_only(READ_ONCE(*pte));
+	table_unlock(ptl);
+	return left;
+}
+
 static void huge_unlock(spinlock_t *ptl)
 {
 	__acquire(ptl);
@@ -209,28 +230,31 @@ void hmk_walk_leaves(struct mm_struct *mm, unsigned long start, unsigned long en
 }
 
 static unsigned long next_in_table(pmd_t *pmd, unsigned long addr, unsigned long end,
-				   bool populated)
+				   bool populated, u32 *left)
 {
-	for (; addr < end; addr = pmd_addr_end(addr, end), pmd++) {
+	for (; addr < end && *left; addr = pmd_addr_end(addr, end), pmd++, --*left) {
 		if (pmd_none(READ_ONCE(*pmd)) != populated)
-			return addr;
+			break;
 	}
-	return end;
+	return addr;
 }
 
 unsigned long hmk_next_entry(struct mm_struct *mm, unsigned long addr, unsigned long end,
-			     bool populated)
+			     bool populated, u32 *left)
 {
-	while (addr < end) {
+	while (addr < end && *left) {
 		unsigned long next;
 		pmd_t *pmd = pmd_or_hole(mm, addr, end, &next);
 
-		if (pmd)
-			addr = next_in_table(pmd, addr, next, populated);
-		else if (populated)
-			addr = next;
+		if (pmd) {
+			addr = next_in_table(pmd, addr, next, populated, left);
+		} else {
+			--*left;
+			if (populated)
+				addr = next;
+		}
 		if (addr < next)
-			return addr;
+			break;
 	}
-	return end;
+	return addr;
 }

@@ -3,6 +3,7 @@
 #ifndef HMK_WALK_H
 #define HMK_WALK_H
 
+#include <linux/hmk.h>
 #include <linux/mm.h>
 
 /* One present leaf entry, its page-table lock held. */
@@ -55,20 +56,61 @@ void hmk_walk_leaves(struct mm_struct *mm, unsigned long start, unsigned long en
 bool hmk_is_table(struct mm_struct *mm, unsigned long addr);
 
 /**
+ * hmk_left_read_only() - was what is on its way read-only when it was unmapped?
+ * @mm:   mmap lock held for reading.
+ * @addr: where it was mapped.
+ *
+ * Return: true for a migration entry made of an entry without the write bit.
+ */
+bool hmk_left_read_only(struct mm_struct *mm, unsigned long addr);
+
+/**
  * hmk_next_entry() - first address at or after @addr with, or without, a page table or huge page.
  * @mm:        mmap lock held for reading.
  * @addr:      where to start.
  * @end:       where to give up.
  * @populated: what to look for.
+ * @left:      entries it may look at, counted down.
  *
  * Skips empty upper levels at a stride, so a sparse mapping of terabytes costs
  * one look per empty table; within a table it reads one entry after the other.
  *
  * Return: an address whose PMD entry is so, rounded down to no less than @addr;
- * @end when there is none.
+ * @end when there is none; how far it came when @left is 0.
  */
 unsigned long hmk_next_entry(struct mm_struct *mm, unsigned long addr, unsigned long end,
-			     bool populated);
+			     bool populated, u32 *left);
+
+/**
+ * hmk_node_of() - the node of a page as regions, samples and tables have it.
+ * @page: a page that is present.
+ *
+ * The one place where a node number comes in: what a later array is indexed with lies
+ * below HMK_MAX_NODES, whatever the kernel was configured for.
+ *
+ * Return: below HMK_MAX_NODES, or NUMA_NO_NODE for a node beyond.
+ */
+static inline int hmk_node_of(const struct page *page)
+{
+	int node = page_to_nid(page);
+
+	return node < HMK_MAX_NODES ? node : NUMA_NO_NODE;
+}
+
+/**
+ * hmk_leaf_counts() - is this a page of the region's kind?
+ * @leaf: locked.
+ * @kind: HMK_KIND_*
+ *
+ * A private file mapping has pages of the file, which do not move, beside those that
+ * were written and are anonymous since.
+ *
+ * Return: true when it is watched and counted.
+ */
+static inline bool hmk_leaf_counts(const struct hmk_leaf *leaf, u8 kind)
+{
+	return leaf->page && (kind != HMK_KIND_ANON || PageAnon(leaf->page));
+}
 
 /**
  * hmk_vma_takes_part() - may this VMA be profiled and moved at all?

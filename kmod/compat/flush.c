@@ -3,6 +3,7 @@
 #include <linux/smp.h>
 #include <linux/hmk.h>
 #include <asm/invpcid.h>
+#include <asm/processor.h>
 #include <asm/tlbflush.h>
 
 #include "compat/flush.h"
@@ -30,16 +31,28 @@ static void flush_this_cpu(void *unused)
 	}
 }
 
+/*
+ * With INVLPGB an address space may have an ASID of its own on all CPUs, and who
+ * switches to it does not look at the generation: then only the kernel can flush.
+ */
+bool hmk_flush_works(void)
+{
+	bool invlpgb = cpuid_eax(0x80000000) >= 0x80000008 && cpuid_ebx(0x80000008) & BIT(3);
+
+	return hmk_has(HMK_FEAT_FLUSH_RANGE) || !invlpgb;
+}
+
 static void flush_by_interrupt(struct mm_struct *mm)
 {
 	atomic64_inc(&mm->context.tlb_gen);
 	on_each_cpu_mask(mm_cpumask(mm), flush_this_cpu, NULL, true);
 }
 
-void hmk_flush_range(struct mm_struct *mm, unsigned long start, unsigned long end)
+void hmk_flush_range(struct mm_struct *mm, unsigned long start, unsigned long end,
+		     unsigned int stride)
 {
 	if (hmk_has(HMK_FEAT_FLUSH_RANGE))
-		hmk_call(flush_tlb_mm_range)(mm, start, end, PAGE_SHIFT, false);
+		hmk_call(flush_tlb_mm_range)(mm, start, end, stride, false);
 	else
 		flush_by_interrupt(mm);
 }

@@ -3,9 +3,17 @@
 #ifndef HMK_COMPAT_MM_H
 #define HMK_COMPAT_MM_H
 
+#include <linux/huge_mm.h>
 #include <linux/mm.h>
 #include <linux/page-flags.h>
+#include <linux/pagemap.h>
 #include <linux/rmap.h>
+#ifdef HMK_HAVE_SOFTLEAF
+#include <linux/leafops.h>
+#else
+#include <linux/swap.h>
+#include <linux/swapops.h>
+#endif
 #include <linux/version.h>
 
 /*
@@ -18,6 +26,8 @@
  * folio_isolate_lru() returned 0 for success until 6.3 and returns true for
  * success since (be2d57563822). It is declared in a header private to mm/.
  */
+#define HMK_NOT_ISOLATED (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0) ? false : -EBUSY)
+
 static inline bool hmk_isolated(int ret)
 {
 	if (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0))
@@ -75,6 +85,63 @@ static inline bool hmk_folio_mapped_once(struct folio *folio, bool whole)
 	return folio_large_mapcount(folio) == 1;
 #else
 	return folio_entire_mapcount(folio) == 1 && !PageDoubleMap(&folio->page);
+#endif
+}
+
+/* Migration entries remember whether what they stand for could be written. */
+static inline bool hmk_pte_left_read_only(pte_t pte)
+{
+#ifdef HMK_HAVE_SOFTLEAF
+	softleaf_t leaf = softleaf_from_pte(pte);
+
+	return softleaf_is_migration(leaf) && !softleaf_is_migration_write(leaf);
+#else
+	return is_swap_pte(pte) && is_migration_entry(pte_to_swp_entry(pte)) &&
+	       !is_writable_migration_entry(pte_to_swp_entry(pte));
+#endif
+}
+
+static inline bool hmk_pmd_left_read_only(pmd_t pmd)
+{
+#ifdef HMK_HAVE_SOFTLEAF
+	softleaf_t leaf = softleaf_from_pmd(pmd);
+
+	return softleaf_is_migration(leaf) && !softleaf_is_migration_write(leaf);
+#else
+	return is_pmd_migration_entry(pmd) && !is_writable_migration_entry(pmd_to_swp_entry(pmd));
+#endif
+}
+
+/* Is some of it known to be bad memory? The flag of a large folio lies in its second page. */
+static inline bool hmk_folio_poisoned(struct folio *folio)
+{
+	return folio_test_hwpoison(folio) ||
+	       (folio_test_large(folio) && folio_test_has_hwpoisoned(folio));
+}
+
+/* References beside those of mappings: the page cache's or swap cache's, private data's. */
+static inline int hmk_folio_cache_refs(struct folio *folio)
+{
+	return folio_mapping(folio) ? folio_nr_pages(folio) + folio_test_private(folio) : 0;
+}
+
+/**
+ * hmk_folio_partly_mapped() - has some of a large folio been unmapped for good?
+ * @folio: referenced by the caller.
+ *
+ * Such a folio waits on a list to be split. From 6.12 on every new huge page is on
+ * that list, and a flag says which of them is.
+ *
+ * Return: true when it has, as far as the kernel has noted.
+ */
+static inline bool hmk_folio_partly_mapped(struct folio *folio)
+{
+	if (!folio_test_large(folio) || !folio_test_anon(folio))
+		return false;
+#ifdef HMK_HAVE_FOLIO_TEST_PARTIALLY_MAPPED
+	return folio_test_partially_mapped(folio);
+#else
+	return !list_empty(page_deferred_list(&folio->page));
 #endif
 }
 

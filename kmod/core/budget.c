@@ -165,7 +165,7 @@ struct hmk_tau_rule hmk_budget_tau_rule(__u32 num_scans, __u32 tau1_q16,
 	return rule;
 }
 
-static __u32 raise_to(__u32 now, __u32 step, __u32 cap)
+static __u32 budget_raise_to(__u32 now, __u32 step, __u32 cap)
 {
 	return now < cap && cap - now > step ? now + step : cap;
 }
@@ -193,7 +193,7 @@ __u32 hmk_budget_tau1(__u32 now_q16, const struct hmk_tau_rule *rule,
 	if (now > rule->limit_q16)
 		now = rule->limit_q16;
 	if (nr_regions > num_ps)
-		return raise_to(now, rule->step_q16,
+		return budget_raise_to(now, rule->step_q16,
 				now < rule->tau2_q16 ? rule->tau2_q16 : rule->limit_q16);
 	if ((__u64)nr_regions * 10 < (__u64)num_ps * 9)
 		return now - rule->base_q16 > rule->step_q16 ? now - rule->step_q16

@@ -7,7 +7,7 @@
 #include <hmk/core/region.h>
 
 /* The left part leaves @rest; pages and samples go by size, each has a sample. */
-static struct hmk_region take_left(struct hmk_region *rest, __u64 end)
+static struct hmk_region divide_take_left(struct hmk_region *rest, __u64 end)
 {
 	const __u64 part = (end - rest->start) >> HMK_CORE_PAGE_SHIFT;
 	const __u64 whole = hmk_region_pages(rest);
@@ -60,7 +60,7 @@ __u32 hmk_regions_divide(const struct hmk_region *in, __u32 nr, const __u64 *cut
 				continue;
 			rest.generation = generation;
 			hmk_region_set(&rest, HMK_REGION_CENSUS);
-			out[n++] = take_left(&rest, cuts[c]);
+			out[n++] = divide_take_left(&rest, cuts[c]);
 		}
 		out[n++] = rest;
 	}

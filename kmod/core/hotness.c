@@ -88,7 +88,7 @@ void hmk_hotness_gather(struct hmk_region *r, __u32 nr, const struct hmk_sample 
 	}
 }
 
-static void judge(struct hmk_region *r, __u32 alpha_q16)
+static void hotness_judge(struct hmk_region *r, __u32 alpha_q16)
 {
 	__u32 hi = hmk_hotness_mean_q16(r->accesses, r->quota);
 
@@ -121,6 +121,6 @@ void hmk_hotness_judge(struct hmk_region *r, __u32 nr, __u32 alpha_q16)
 
 	for (i = 0; i < nr; i++) {
 		if (r[i].quota && !hmk_region_is(&r[i], HMK_REGION_STALE))
-			judge(&r[i], alpha_q16);
+			hotness_judge(&r[i], alpha_q16);
 	}
 }

@@ -85,39 +85,23 @@ __u64 hmk_quota_sum(const struct hmk_region *r, __u32 nr)
 }
 
 /* How many samples more a region can take. */
-static __u32 gap(const struct hmk_region *r)
+static __u32 quota_gap(const struct hmk_region *r)
 {
 	__u32 cap = hmk_quota_cap(r);
 
 	return r->quota < cap ? cap - r->quota : 0;
 }
 
-static void add(struct hmk_region *r, __u32 samples)
+static void quota_add(struct hmk_region *r, __u32 samples)
 {
 	r->quota = (__u16)(r->quota + samples);
-}
-
-/* First region that ends beyond an address; 0 when there is none: start over. */
-static __u32 find(const struct hmk_region *r, __u32 nr, __u64 address)
-{
-	__u32 low = 0, high = nr;
-
-	while (low < high) {
-		__u32 mid = low + (high - low) / 2;
-
-		if (r[mid].end > address)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low < nr ? low : 0;
 }
 
 /*
  * Scouts come home, every region has a sample and none more than it can use.
  * Those with room for more are offered to @top. Return: sum of the quotas.
  */
-static __u64 recall(struct hmk_region *r, __u32 nr, struct hmk_top *top)
+static __u64 quota_recall(struct hmk_region *r, __u32 nr, struct hmk_top *top)
 {
 	__u64 sum = 0;
 	__u32 i;
@@ -140,7 +124,7 @@ static __u64 recall(struct hmk_region *r, __u32 nr, struct hmk_top *top)
 }
 
 /* Freed samples to the regions that changed most, one each in turn (HK-22). */
-static __u64 reward(struct hmk_region *r, __u64 freed, const struct hmk_top *top)
+static __u64 quota_reward(struct hmk_region *r, __u64 freed, const struct hmk_top *top)
 {
 	__u64 left = freed, before;
 	__u32 i;
@@ -148,8 +132,8 @@ static __u64 reward(struct hmk_region *r, __u64 freed, const struct hmk_top *top
 	do {
 		before = left;
 		for (i = 0; i < top->nr && left; i++) {
-			if (gap(&r[top->at[i].index])) {
-				add(&r[top->at[i].index], 1);
+			if (quota_gap(&r[top->at[i].index])) {
+				quota_add(&r[top->at[i].index], 1);
 				left--;
 			}
 		}
@@ -158,15 +142,15 @@ static __u64 reward(struct hmk_region *r, __u64 freed, const struct hmk_top *top
 }
 
 /* Shares @more samples by size, what does not fit one by one in turn. */
-static __u64 spread(struct hmk_region *r, __u32 nr, __u64 more, __u64 *address)
+static __u64 quota_spread(struct hmk_region *r, __u32 nr, __u64 more, __u64 *address)
 {
 	__u64 pages = 0, carry = 0, left = more, before;
 	__u32 i, n, first;
 
 	for (i = 0; i < nr; i++)
-		pages += gap(&r[i]) ? hmk_region_pages(&r[i]) : 0;
+		pages += quota_gap(&r[i]) ? hmk_region_pages(&r[i]) : 0;
 	for (i = 0; i < nr && pages; i++) {
-		__u32 can = gap(&r[i]);
+		__u32 can = quota_gap(&r[i]);
 		__u64 give;
 
 		if (!can)
@@ -177,16 +161,16 @@ static __u64 spread(struct hmk_region *r, __u32 nr, __u64 more, __u64 *address)
 		carry %= pages;
 		if (give > can)
 			give = can;
-		add(&r[i], (__u32)give);
+		quota_add(&r[i], (__u32)give);
 		left -= give;
 	}
 	do {
 		before = left;
-		first = find(r, nr, *address);
+		first = hmk_region_at(r, nr, *address);
 		for (n = 0, i = first; n < nr && left; n++, i = i + 1 < nr ? i + 1 : 0) {
-			if (!gap(&r[i]))
+			if (!quota_gap(&r[i]))
 				continue;
-			add(&r[i], 1);
+			quota_add(&r[i], 1);
 			left--;
 			*address = r[i].end;
 		}
@@ -195,7 +179,7 @@ static __u64 spread(struct hmk_region *r, __u32 nr, __u64 more, __u64 *address)
 }
 
 /* Takes @excess samples back, in proportion to what is above one each. Return: how many. */
-static __u64 take_back(struct hmk_region *r, __u32 nr, __u64 excess, __u64 above)
+static __u64 quota_take_back(struct hmk_region *r, __u32 nr, __u64 excess, __u64 above)
 {
 	__u64 carry = 0, left = excess;
 	__u32 i;
@@ -219,14 +203,14 @@ static __u64 take_back(struct hmk_region *r, __u32 nr, __u64 excess, __u64 above
 }
 
 /* One more sample for regions that have room, where the last call stopped. */
-static __u32 scout(struct hmk_region *r, __u32 nr, __u32 scouts, __u64 *address)
+static __u32 quota_scout(struct hmk_region *r, __u32 nr, __u32 scouts, __u64 *address)
 {
-	__u32 n, sent = 0, i = find(r, nr, *address);
+	__u32 n, sent = 0, i = hmk_region_at(r, nr, *address);
 
 	for (n = 0; n < nr && sent < scouts; n++, i = i + 1 < nr ? i + 1 : 0) {
-		if (!gap(&r[i]))
+		if (!quota_gap(&r[i]))
 			continue;
-		add(&r[i], 1);
+		quota_add(&r[i], 1);
 		hmk_region_set(&r[i], HMK_REGION_SCOUTED);
 		*address = r[i].end;
 		sent++;
@@ -257,7 +241,7 @@ void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
 	struct hmk_top top;
 
 	hmk_top_init(&top, rule->top_k);
-	sum = recall(r, nr, &top);
+	sum = quota_recall(r, nr, &top);
 	*res = (struct hmk_quota_result){ .degraded = nr > rule->num_ps };
 	scouts = (__u64)rule->num_ps * (rule->scout_bp > 10000 ? 10000 : rule->scout_bp) / 10000;
 	base = rule->num_ps - scouts;
@@ -265,18 +249,18 @@ void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
 		base = nr;
 	scouts = rule->num_ps > base ? rule->num_ps - base : 0;
 
-	res->moved = reward(r, freed, &top);
+	res->moved = quota_reward(r, freed, &top);
 	sum += res->moved;
 	if (sum > base)
-		sum -= take_back(r, nr, sum - base, sum - nr);
+		sum -= quota_take_back(r, nr, sum - base, sum - nr);
 	else
-		sum += spread(r, nr, base - sum, &state->spread_at);
-	res->scouts = scout(r, nr, (__u32)scouts, &state->scout_at);
+		sum += quota_spread(r, nr, base - sum, &state->spread_at);
+	res->scouts = quota_scout(r, nr, (__u32)scouts, &state->scout_at);
 	sum += res->scouts;
 
 	/* All that can be scouted is: the rest is spread as well. */
 	if (sum < rule->num_ps && !res->degraded)
-		sum += spread(r, nr, rule->num_ps - sum, &state->spread_at);
+		sum += quota_spread(r, nr, rule->num_ps - sum, &state->spread_at);
 	res->sum = sum;
 }
 
@@ -306,7 +290,7 @@ __u64 hmk_quota_take_turns(struct hmk_region *r, __u32 nr, __u32 num_ps,
 	}
 	if (all)
 		return sum;
-	i = find(r, nr, state->turn_at);
+	i = hmk_region_at(r, nr, state->turn_at);
 	for (n = 0; n < nr && r[i].quota <= left; n++) {
 		left -= r[i].quota;
 		hmk_region_clear(&r[i], HMK_REGION_STALE);

@@ -14,15 +14,38 @@ static __u64 min_u64(__u64 a, __u64 b)
 }
 
 /* The share of @value that @part of @whole gets; whole is at most 16 TiB. */
-static __u32 share(__u32 value, __u64 part, __u64 whole)
+static __u32 region_share(__u32 value, __u64 part, __u64 whole)
 {
 	return (__u32)(value * (part >> HMK_CORE_PAGE_SHIFT) /
 		       (whole >> HMK_CORE_PAGE_SHIFT));
 }
 
-static __u32 share_up(__u32 value, __u64 part, __u64 whole)
+static __u32 region_share_up(__u32 value, __u64 part, __u64 whole)
 {
-	return value - share(value, whole - part, whole);
+	return value - region_share(value, whole - part, whole);
+}
+
+/**
+ * hmk_region_at() - where a round over the regions goes on.
+ * @r:       regions in address order.
+ * @nr:      number of them.
+ * @address: where the last one ended.
+ *
+ * Return: index of the first region that ends beyond @address; 0 when there is none.
+ */
+__u32 hmk_region_at(const struct hmk_region *r, __u32 nr, __u64 address)
+{
+	__u32 low = 0, high = nr;
+
+	while (low < high) {
+		__u32 mid = low + (high - low) / 2;
+
+		if (r[mid].end > address)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low < nr ? low : 0;
 }
 
 /* ---- refresh ------------------------------------------------------------- */
@@ -35,7 +58,7 @@ struct refresh {
 	struct hmk_refresh_result *res;
 };
 
-static void emit(struct refresh *f, struct hmk_region *r)
+static void refresh_emit(struct refresh *f, struct hmk_region *r)
 {
 	hmk_region_clear(r, HMK_REGION_VMA_START);
 	if (f->span_starts)
@@ -47,7 +70,7 @@ static void emit(struct refresh *f, struct hmk_region *r)
 }
 
 /* Regions for a range nobody has seen before, cut at 2 MiB or at its leaves. */
-static void emit_new(struct refresh *f, __u64 from, __u64 to, const struct hmk_span *span)
+static void refresh_emit_new(struct refresh *f, __u64 from, __u64 to, const struct hmk_span *span)
 {
 	__u64 step = HMK_CORE_BASE_REGION;
 
@@ -67,12 +90,12 @@ static void emit_new(struct refresh *f, __u64 from, __u64 to, const struct hmk_s
 
 		from = r.end;
 		f->res->added++;
-		emit(f, &r);
+		refresh_emit(f, &r);
 	}
 }
 
 /* What is left of an old region between @from and @to. */
-static void emit_old(struct refresh *f, const struct hmk_region *old, __u64 from, __u64 to)
+static void refresh_emit_old(struct refresh *f, const struct hmk_region *old, __u64 from, __u64 to)
 {
 	struct hmk_region r = *old;
 	__u64 part = to - from, whole = hmk_region_bytes(old);
@@ -81,19 +104,19 @@ static void emit_old(struct refresh *f, const struct hmk_region *old, __u64 from
 		r.start = from;
 		r.end = to;
 		r.generation = f->generation;
-		r.resident_pages = share(old->resident_pages, part, whole);
-		r.away_pages = share(old->away_pages, part, whole);
-		r.quota = (__u16)share(old->quota, part, whole);
+		r.resident_pages = region_share(old->resident_pages, part, whole);
+		r.away_pages = region_share(old->away_pages, part, whole);
+		r.quota = (__u16)region_share(old->quota, part, whole);
 		if (!r.quota)
 			r.quota = 1;
 		hmk_region_set(&r, HMK_REGION_CENSUS);
 		f->res->clipped++;
 	}
-	emit(f, &r);
+	refresh_emit(f, &r);
 }
 
 /* Memory of another kind at the same address is other memory. */
-static int continues(const struct hmk_region *old, const struct hmk_span *span)
+static int refresh_continues(const struct hmk_region *old, const struct hmk_span *span)
 {
 	return old->kind == span->kind;
 }
@@ -146,16 +169,16 @@ __u32 hmk_regions_refresh(const struct hmk_region *old, __u32 nr_old,
 			}
 			/* The next old region that goes on within this span. */
 			for (gap = o; gap < nr_old && old[gap].start < end; gap++)
-				if (continues(&old[gap], &spans[s]))
+				if (refresh_continues(&old[gap], &spans[s]))
 					break;
 			if (gap < nr_old && old[gap].start <= at) {
 				end = min_u64(old[gap].end, spans[s].end);
-				emit_old(&f, &old[gap], at, end);
+				refresh_emit_old(&f, &old[gap], at, end);
 				kept = 1;
 			} else {
 				if (gap < nr_old)
 					end = min_u64(old[gap].start, spans[s].end);
-				emit_new(&f, at, end, &spans[s]);
+				refresh_emit_new(&f, at, end, &spans[s]);
 			}
 			at = end;
 			end = spans[s].end;
@@ -226,14 +249,14 @@ struct cuts {
 	int   count[MAX_PARTS];		/* of the odd sample in the part; -1: none */
 };
 
-static void add_part(struct cuts *c, __u64 end, int count)
+static void split_add_part(struct cuts *c, __u64 end, int count)
 {
 	c->end[c->nr] = end;
 	c->count[c->nr++] = count;
 }
 
 /* Middle of a region at leaf alignment, or 0 when a half were less than a leaf. */
-static __u64 middle(const struct hmk_region *r)
+static __u64 split_middle(const struct hmk_region *r)
 {
 	__u64 leaf = hmk_region_leaf_bytes(r);
 	__u64 mid = (r->start + hmk_region_bytes(r) / 2) & ~(leaf - 1);
@@ -244,40 +267,41 @@ static __u64 middle(const struct hmk_region *r)
 	return mid;
 }
 
-static int wants_split(const struct hmk_region *r, const struct hmk_split_rule *rule)
+static int split_wanted(const struct hmk_region *r, const struct hmk_split_rule *rule)
 {
 	__u32 spread = r->count_max > r->count_min ?
 		       (__u32)(r->count_max - r->count_min) << 16 : 0;
 
-	if (hmk_region_is(r, HMK_REGION_NEW | HMK_REGION_STALE | HMK_REGION_IN_FLIGHT))
+	if (hmk_region_is(r, HMK_REGION_NEW | HMK_REGION_STALE))
 		return 0;
 	return spread > rule->tau2_q16 && r->quota >= 2;
 }
 
-static __u32 is_high(const struct hmk_region *r, const struct hmk_sample *s)
+static __u32 split_is_high(const struct hmk_region *r, const struct hmk_sample *s)
 {
 	return 2u * s->count > (__u32)r->count_min + r->count_max;
 }
 
-/* Odd are the fewer ones; of as many, the high ones. Return: is_high() of them. */
-static __u32 odd_ones(const struct hmk_region *r, const struct hmk_sample *s)
+/* Odd are the fewer ones; of as many, the high ones. Return: split_is_high() of them. */
+static __u32 split_odd_ones(const struct hmk_region *r, const struct hmk_sample *s)
 {
 	__u32 k, high = 0;
 
 	for (k = 0; k < r->quota; k++)
-		high += is_high(r, &s[k]);
+		high += split_is_high(r, &s[k]);
 	return 2 * high <= r->quota;
 }
 
 /* The odd sample with the lowest address from @from on, or NULL. */
-static const struct hmk_sample *next_odd(const struct hmk_region *r, const struct hmk_sample *s,
-					 __u32 high, __u64 from)
+static const struct hmk_sample *split_next_odd(const struct hmk_region *r,
+					       const struct hmk_sample *s,
+					       __u32 high, __u64 from)
 {
 	const struct hmk_sample *next = (void *)0;
 	__u32 k;
 
 	for (k = 0; k < r->quota; k++) {
-		if (is_high(r, &s[k]) == high && s[k].addr >= from &&
+		if (split_is_high(r, &s[k]) == high && s[k].addr >= from &&
 		    (!next || s[k].addr < next->addr))
 			next = &s[k];
 	}
@@ -288,40 +312,41 @@ static const struct hmk_sample *next_odd(const struct hmk_region *r, const struc
  * The piece of each odd sample, and what lies between; a single piece is halved.
  * No part is less than a leaf: a piece takes in what would be.
  */
-static void find_cuts(const struct hmk_region *r, const struct hmk_sample *s, struct cuts *c)
+static void split_find_cuts(const struct hmk_region *r, const struct hmk_sample *s, struct cuts *c)
 {
 	const __u64 leaf = hmk_region_leaf_bytes(r);
-	const __u32 high = odd_ones(r, s);
+	const __u32 high = split_odd_ones(r, s);
 	const struct hmk_sample *odd;
 	__u64 from, at = r->start;
 
 	c->nr = 0;
-	for (odd = next_odd(r, s, high, at); odd && c->nr + 2 < MAX_PARTS;
-	     odd = next_odd(r, s, high, at)) {
+	for (odd = split_next_odd(r, s, high, at); odd && c->nr + 2 < MAX_PARTS;
+	     odd = split_next_odd(r, s, high, at)) {
 		from = piece_start(r, odd->addr);
 		if (from < at + leaf)
 			from = at;
 		else
-			add_part(c, from, -1);
+			split_add_part(c, from, -1);
 		at = piece_end(r, odd->addr);
 		if (at < from + leaf)
 			at = piece_end(r, at);
 		if (r->end < at + leaf)
 			at = r->end;
-		add_part(c, at, odd->count);
+		split_add_part(c, at, odd->count);
 	}
 	if (c->nr == 1 && at == r->end) {
 		c->nr = 0;
-		at = middle(r);
+		at = split_middle(r);
 		if (at)
-			add_part(c, at, -1);
+			split_add_part(c, at, -1);
 	}
 	if (at < r->end)
-		add_part(c, r->end, -1);
+		split_add_part(c, r->end, -1);
 }
 
 /* What an odd sample says holds for its piece alone. */
-static void judge_piece(struct hmk_region *piece, int count, const struct hmk_split_rule *rule)
+static void split_judge_piece(struct hmk_region *piece, int count,
+			      const struct hmk_split_rule *rule)
 {
 	piece->prev_hi_q16 = piece->hi_q16;
 	piece->hi_q16 = (__u32)count << 16;
@@ -329,8 +354,8 @@ static void judge_piece(struct hmk_region *piece, int count, const struct hmk_sp
 }
 
 /* Each part has one sample, a piece no more; pages and other samples go by size. */
-static void cut(const struct hmk_region *r, const struct cuts *c,
-		const struct hmk_split_rule *rule, struct hmk_region *out)
+static void split_cut(const struct hmk_region *r, const struct cuts *c,
+		      const struct hmk_split_rule *rule, struct hmk_region *out)
 {
 	struct hmk_region rest = *r;
 	__u32 i, more = r->quota > c->nr ? r->quota - c->nr : 0;
@@ -340,15 +365,15 @@ static void cut(const struct hmk_region *r, const struct cuts *c,
 	hmk_region_clear(&rest, HMK_REGION_SCOUTED);
 	for (i = 0; i < c->nr; i++) {
 		__u64 part = c->end[i] - rest.start, whole = hmk_region_bytes(&rest);
-		__u32 given = share_up(more, part, whole);
+		__u32 given = region_share_up(more, part, whole);
 
 		out[i] = rest;
 		out[i].end = c->end[i];
 		out[i].quota = (__u16)(1 + given);
-		out[i].resident_pages = share(rest.resident_pages, part, whole);
-		out[i].away_pages = share(rest.away_pages, part, whole);
+		out[i].resident_pages = region_share(rest.resident_pages, part, whole);
+		out[i].away_pages = region_share(rest.away_pages, part, whole);
 		if (c->count[i] >= 0)
-			judge_piece(&out[i], c->count[i], rule);
+			split_judge_piece(&out[i], c->count[i], rule);
 		more -= given;
 		rest.start = c->end[i];
 		rest.resident_pages -= out[i].resident_pages;
@@ -372,7 +397,7 @@ __u32 hmk_regions_split_room(const struct hmk_region *in, __u32 nr,
 	__u32 i;
 
 	for (i = 0; i < nr; i++)
-		room += wants_split(&in[i], rule) ? in[i].quota : 0;
+		room += split_wanted(&in[i], rule) ? in[i].quota : 0;
 	return room > MAX_U32 ? MAX_U32 : (__u32)room;
 }
 
@@ -390,8 +415,8 @@ __u32 hmk_regions_split_room(const struct hmk_region *in, __u32 nr,
  * sample become a region of their own, judged by that sample; a region of at
  * most 2 MiB is cut in its middle, at leaf alignment. All other parts inherit
  * its hotness. Each part has one sample at least; what that takes beyond the
- * region's own is lent. Not cut: new, stale and moving regions, those of one
- * sample, those of less than two whole leaves, and when @out is full. Pages
+ * region's own is lent. Not cut: new and stale regions, those of one sample,
+ * those of less than two whole leaves, and when @out is full. Pages
  * covered and resident stay as they are.
  *
  * Return: number of regions in @out.
@@ -408,12 +433,12 @@ __u32 hmk_regions_split(const struct hmk_region *in, __u32 nr,
 	*res = (struct hmk_split_result){ .splits = 0 };
 	for (i = 0; i < nr && n < out_cap; i++) {
 		c.nr = 1;
-		if (wants_split(&in[i], rule))
-			find_cuts(&in[i], samples, &c);
+		if (split_wanted(&in[i], rule))
+			split_find_cuts(&in[i], samples, &c);
 		if (!hmk_region_is(&in[i], HMK_REGION_STALE))
 			samples += in[i].quota;
 		if (c.nr > 1 && out_cap - n >= nr - i - 1 + c.nr) {
-			cut(&in[i], &c, rule, &out[n]);
+			split_cut(&in[i], &c, rule, &out[n]);
 			n += c.nr;
 			res->splits += c.nr - 1;
 			res->lent_quota += c.nr > in[i].quota ? c.nr - in[i].quota : 0;
@@ -429,14 +454,14 @@ __u32 hmk_regions_split(const struct hmk_region *in, __u32 nr,
 /* ---- merge --------------------------------------------------------------- */
 
 /* Mean of two values, weighted by size in pages; of at most 16 TiB together. */
-static __u32 weighted(__u32 a, __u64 pages_a, __u32 b, __u64 pages_b)
+static __u32 merge_weighted(__u32 a, __u64 pages_a, __u32 b, __u64 pages_b)
 {
 	__u64 pages = pages_a + pages_b;
 
 	return (__u32)((a * pages_a + b * pages_b + pages / 2) / pages);
 }
 
-static __u32 apart(__u32 a, __u32 b)
+static __u32 merge_apart(__u32 a, __u32 b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -445,30 +470,30 @@ static __u32 apart(__u32 a, __u32 b)
  * Alike now (HK-12) and alike before: a hot piece whose one sample missed for
  * once has a cold HI, but not a cold WHI.
  */
-static int may_merge(const struct hmk_region *a, const struct hmk_region *b,
-		     const struct hmk_merge_rule *rule)
+static int merge_allowed(const struct hmk_region *a, const struct hmk_region *b,
+			 const struct hmk_merge_rule *rule)
 {
-	const __u32 never = HMK_REGION_NEW | HMK_REGION_IN_FLIGHT | HMK_REGION_JUST_SPLIT;
+	const __u32 never = HMK_REGION_NEW | HMK_REGION_JUST_SPLIT;
 
 	return a->end == b->start && a->kind == b->kind && a->leaf_shift == b->leaf_shift &&
 	       a->node == b->node &&
 	       !hmk_region_is(a, never) && !hmk_region_is(b, never | HMK_REGION_VMA_START) &&
-	       apart(a->hi_q16, b->hi_q16) < rule->tau1_q16 &&
-	       apart(a->whi_q16, b->whi_q16) < rule->tau1_q16 &&
+	       merge_apart(a->hi_q16, b->hi_q16) < rule->tau1_q16 &&
+	       merge_apart(a->whi_q16, b->whi_q16) < rule->tau1_q16 &&
 	       b->end - a->start <= rule->max_bytes;
 }
 
-static void absorb(struct hmk_region *a, const struct hmk_region *b,
-		   const struct hmk_merge_rule *rule, struct hmk_merge_result *res)
+static void merge_absorb(struct hmk_region *a, const struct hmk_region *b,
+			 const struct hmk_merge_rule *rule, struct hmk_merge_result *res)
 {
 	__u64 pages_a = hmk_region_pages(a), pages_b = hmk_region_pages(b);
 	__u32 quota = (__u32)a->quota + b->quota, writes = (__u32)a->writes + b->writes;
 	__u64 accesses = (__u64)a->accesses + b->accesses;
 	__u32 both_stale = a->flags & b->flags & HMK_REGION_STALE;
 
-	a->hi_q16 = weighted(a->hi_q16, pages_a, b->hi_q16, pages_b);
-	a->prev_hi_q16 = weighted(a->prev_hi_q16, pages_a, b->prev_hi_q16, pages_b);
-	a->whi_q16 = weighted(a->whi_q16, pages_a, b->whi_q16, pages_b);
+	a->hi_q16 = merge_weighted(a->hi_q16, pages_a, b->hi_q16, pages_b);
+	a->prev_hi_q16 = merge_weighted(a->prev_hi_q16, pages_a, b->prev_hi_q16, pages_b);
+	a->whi_q16 = merge_weighted(a->whi_q16, pages_a, b->whi_q16, pages_b);
 	a->accesses = accesses > MAX_U32 ? MAX_U32 : (__u32)accesses;
 	a->writes = writes > MAX_U16 ? MAX_U16 : (__u16)writes;
 	if (b->count_min < a->count_min)
@@ -501,7 +526,7 @@ static void absorb(struct hmk_region *a, const struct hmk_region *b,
  * Goes from left to right and compares each region with the running one, whose
  * HI, previous HI and WHI are means weighted by size; both HI and WHI must be
  * closer than tau1. Joins only regions that
- * touch, of one kind and leaf size, in one VMA, on one node, judged, not moving
+ * touch, of one kind and leaf size, in one VMA, on one node, judged
  * and not just split: a region on two nodes could not be placed by one decision.
  * A joined region gets half of the two quotas, at least 1; the rest is counted as
  * freed, so that sum of quotas + freed stays as it is while each
@@ -521,8 +546,8 @@ __u32 hmk_regions_merge(struct hmk_region *r, __u32 nr,
 	if (!nr)
 		return 0;
 	for (i = 1; i < nr; i++) {
-		if (may_merge(&r[last], &r[i], rule)) {
-			absorb(&r[last], &r[i], rule, res);
+		if (merge_allowed(&r[last], &r[i], rule)) {
+			merge_absorb(&r[last], &r[i], rule, res);
 		} else {
 			hmk_region_clear(&r[last], HMK_REGION_JUST_SPLIT);
 			r[++last] = r[i];

@@ -7,7 +7,7 @@
 #include <hmk/core/residency.h>
 
 /* The node of more than half of the samples, if there is one, else any of theirs. */
-static __s16 vote(const struct hmk_sample *s, const struct hmk_sample *end)
+static __s16 residency_vote(const struct hmk_sample *s, const struct hmk_sample *end)
 {
 	__s16 node = -1;
 	__u32 lead = 0;
@@ -25,17 +25,18 @@ static __s16 vote(const struct hmk_sample *s, const struct hmk_sample *end)
 	return node;
 }
 
-static void guess(struct hmk_region *r, const struct hmk_sample *s, const struct hmk_sample *end)
+static void residency_guess(struct hmk_region *r, const struct hmk_sample *s,
+			    const struct hmk_sample *end)
 {
 	__u64 pages = hmk_region_pages(r), away = 0;
 	__u32 nr = r->quota;
 
-	r->node = vote(s, end);
+	r->node = residency_vote(s, end);
 	for (; s < end; s++) {
 		if (s->node == r->node)
 			continue;
 		away++;
-		r->away_node = (__s8)s->node;
+		r->away_node = s->node;
 	}
 	r->resident_pages = pages > (__u32)~0u ? (__u32)~0u : (__u32)pages;
 	r->away_pages = (__u32)(r->resident_pages * away / nr);
@@ -50,8 +51,11 @@ static void guess(struct hmk_region *r, const struct hmk_sample *s, const struct
  * Regions that wait for the census (HMK_REGION_CENSUS) and have samples are
  * taken as wholly present, on the node of most of their samples. They go on
  * waiting; all others stay as the census left them.
+ *
+ * Return: the first sample that is none of theirs.
  */
-void hmk_residency_guess(struct hmk_region *r, __u32 nr, const struct hmk_sample *samples)
+const struct hmk_sample *hmk_residency_guess(struct hmk_region *r, __u32 nr,
+					     const struct hmk_sample *samples)
 {
 	const struct hmk_sample *s = samples;
 
@@ -59,7 +63,8 @@ void hmk_residency_guess(struct hmk_region *r, __u32 nr, const struct hmk_sample
 		if (hmk_region_is(r, HMK_REGION_STALE))
 			continue;
 		if (r->quota && hmk_region_is(r, HMK_REGION_CENSUS))
-			guess(r, s, s + r->quota);
+			residency_guess(r, s, s + r->quota);
 		s += r->quota;
 	}
+	return s;
 }

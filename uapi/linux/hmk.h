@@ -32,10 +32,14 @@
  *   E2BIG       struct from the future with a field we lack, or more ranges
  *               than HMK_MAX_RANGES
  *   ESRCH       no such process, or the target's address space is gone
- *   EPERM       the caller may not trace the target, or may not move the memory
+ *   EPERM       the caller may not trace the target, at every call and mmap() but
+ *               GET_INFO, whoever opened the session; or may not move the memory
  *               of another process (CAP_SYS_NICE), or is not allowed shared
- *               pages; nothing about the target is revealed
- *   EACCES      a target node lies outside the target's cpuset
+ *               pages; or asks, for another process and without CAP_SYS_NICE, for
+ *               SPLIT_HUGE, NO_BUDGET or a weight above the default; nothing about
+ *               the target is revealed
+ *   EACCES      a target node lies outside the target's cpuset: of a request, or
+ *               (of a range) of a ticket when the range begins
  *   ENODEV      a target node does not exist or has no memory
  *   EBADF       session opened read-only, or @pidfd is no pidfd
  *   EBUSY       second ATTACH or START; cookie in use; two ranges overlap
@@ -45,7 +49,8 @@
  *   ENOMEM      no kernel memory; everything undone
  *   ECANCELED   (of a range) its ticket was stopped by HMK_RESULT_CANCEL
  *   EINTR       a fatal signal arrived; ranges done so far are reported
- *   EOPNOTSUPP  this kernel cannot do it: see HMK_IOC_GET_INFO; START of a target
+ *   EOPNOTSUPP  this kernel cannot do it: see HMK_IOC_GET_INFO; MOVE of another
+ *               process's memory without HMK_FEAT_LSM_CHECK; START of a target
  *               whose memory a virtual machine or device uses behind its page
  *               table (an mmu notifier): those accesses would look cold
  *   ENOTTY      unknown command
@@ -63,7 +68,7 @@
 #define HMK_PAGE_SIZE		4096u
 #define HMK_MAX_RANGES		65536u	/* per HMK_IOC_MOVE */
 #define HMK_MAX_TICKETS		64u	/* per session, finished ones included */
-#define HMK_MAX_NODES		64u
+#define HMK_MAX_NODES		64u	/* that are told apart; MOVE takes every node there is */
 
 /* ---- what this kernel can do ------------------------------------------ */
 
@@ -84,6 +89,7 @@ enum {
 	HMK_FEAT_TEST_SWITCHES,		/* built with switches that break it, for tests */
 	HMK_FEAT_SPLIT_HUGE,		/* huge pages whose parts differ can be split */
 	HMK_FEAT_MOVE_PAIRED,		/* HMK_MOVE_PAIRED and HMK_RESULT_CANCEL are known */
+	HMK_FEAT_LSM_CHECK,		/* security modules can be asked: others' memory moves */
 	HMK_FEAT_NR
 };
 
@@ -92,7 +98,8 @@ enum {
 	HMK_WHY_SYMBOL,		/* a kernel symbol was not found: see hmk_info.missing */
 	HMK_WHY_CONFIG,		/* the kernel was configured without it */
 	HMK_WHY_BUILD,		/* the module was built without it */
-	HMK_WHY_NOT_YET		/* not implemented in this version */
+	HMK_WHY_NOT_YET,	/* not implemented in this version */
+	HMK_WHY_SELFTEST	/* it was tried at load and did not do what it must */
 };
 
 struct hmk_info {
@@ -230,11 +237,10 @@ struct hmk_interval {
 	__u64 resident_pages;	/* sum over the records */
 };
 
-#define HMK_RECORD_DEMOTE_ONLY	(1u << 0)	/* pinned, shared or refused lately */
-#define HMK_RECORD_IN_FLIGHT	(1u << 1)	/* being moved */
 #define HMK_RECORD_STALE	(1u << 2)	/* not sampled in this interval */
 
-enum { HMK_KIND_ANON = 0, HMK_KIND_SHMEM, HMK_KIND_FILE, HMK_KIND_HUGETLB, HMK_KIND_OTHER };
+/* Of a private file mapping only pages that were written count: they are anonymous. */
+enum { HMK_KIND_ANON = 0, HMK_KIND_SHMEM };
 
 struct hmk_record {
 	__u64 start, length;	/* bytes; identity is start and generation */
@@ -243,14 +249,14 @@ struct hmk_record {
 	__u32 accesses;		/* sum of the counts of its samples */
 	__u32 resident_pages;	/* present at the last census */
 	__u32 away_pages;	/* of these, not on @node */
-	__s32 node;		/* node that holds most of them; -1 unknown */
+	__s32 node;		/* holds most of them; -1 unknown, or HMK_MAX_NODES or more */
 	__u32 generation;	/* new whenever the borders change */
 	__u16 samples;		/* its quota in this interval */
-	__u16 writes;		/* samples seen written: the write hint (HK-58) */
+	__u16 writes;		/* samples written since they came or moved: a hint (HK-58) */
 	__u8  leaf_shift;	/* 12, 21 or 30: largest leaf seen */
 	__u8  kind;		/* HMK_KIND_* */
 	__u16 flags;		/* HMK_RECORD_* */
-	__s32 away_node;	/* node that holds most of @away_pages; -1 without */
+	__s32 away_node;	/* holds most of @away_pages; -1 without, or as in @node */
 };
 
 /* ---- moving ---------------------------------------------------------------- */
@@ -266,7 +272,14 @@ struct hmk_record {
  * not ended: what makes room should come two ahead of what needs it.
  */
 #define HMK_MOVE_PAIRED		(1u << 5)
+/*
+ * Also memory that the program has bound to other nodes (MPOL_BIND by mbind(2), or of its
+ * first thread by set_mempolicy(2)); without it such pages stay, as -EPERM. Needs no more right.
+ */
+#define HMK_MOVE_BOUND		(1u << 6)
 /* Only with HMK_FEAT_TEST_SWITCHES: break the move on purpose, to prove a test. */
+#define HMK_MOVE_TEST_POISON	(1u << 27)	/* every second 2 MiB cannot be read */
+#define HMK_MOVE_TEST_LATE_COUNT (1u << 28)	/* own path: count references only after the copy */
 #define HMK_MOVE_TEST_WRITE_BIT	(1u << 29)	/* with FORCE_VMA: believe the write bit alone */
 #define HMK_MOVE_TEST_NO_FLUSH	(1u << 30)
 
@@ -287,6 +300,8 @@ enum {
 	HMK_REFUSED_NO_ROOM,	/* the target node has no free page */
 	HMK_REFUSED_KIND,	/* a kind of page this path does not take */
 	HMK_REFUSED_GONE,	/* unmapped before its turn came */
+	HMK_REFUSED_POLICY,	/* bound to other nodes by MPOL_BIND, no HMK_MOVE_BOUND */
+	HMK_REFUSED_POISONED,	/* its memory cannot be read, or was marked as bad */
 	HMK_REFUSED_NR = 8
 };
 
@@ -339,7 +354,12 @@ struct hmk_result {
 enum {
 	HMK_EVENT_INTERVAL = 1,	/* @value = seq of the table; older ones are folded */
 	HMK_EVENT_TICKET,	/* @value = cookie of a finished ticket */
-	HMK_EVENT_GONE		/* the target's address space has ended; last event */
+	HMK_EVENT_GONE,		/* the target's address space has ended; last event */
+	HMK_EVENT_STOPPED	/* profiling ended by itself, @value = HMK_STOPPED_* */
+};
+
+enum {
+	HMK_STOPPED_NOTIFIER = 1 /* a virtual machine or device: see EOPNOTSUPP */
 };
 
 struct hmk_event {

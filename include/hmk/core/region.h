@@ -84,6 +84,8 @@ static inline void hmk_region_clear(struct hmk_region *r, __u32 flags)
 	r->flags = (__u16)(r->flags & ~flags);
 }
 
+__u32 hmk_region_at(const struct hmk_region *r, __u32 nr, __u64 address);
+
 __u32 hmk_regions_refresh(const struct hmk_region *old, __u32 nr_old,
 			  const struct hmk_span *spans, __u32 nr_spans,
 			  struct hmk_region *out, __u32 out_cap,

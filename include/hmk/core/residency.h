@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-void hmk_residency_guess(struct hmk_region *r, __u32 nr, const struct hmk_sample *samples);
+const struct hmk_sample *hmk_residency_guess(struct hmk_region *r, __u32 nr,
+					     const struct hmk_sample *samples);
 
 #ifdef __cplusplus
 }

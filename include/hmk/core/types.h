@@ -52,14 +52,14 @@ struct hmk_region {
 	__s16 node;		/* holds most of the pages; -1 unknown */
 	__u16 quota;		/* samples it is given */
 	__u16 flags;		/* HMK_REGION_* */
-	__u16 writes;		/* samples seen written in this interval */
+	__u16 writes;		/* samples written since they came or moved: nobody clears it */
 	__u8  count_min;	/* smallest and largest count among its samples */
 	__u8  count_max;
 	__u8  leaf_shift;
 	__u8  kind;
 	__u8  age;		/* intervals profiled, saturating */
-	__s8  away_node;	/* holds most of @away_pages, or some by samples; unset without */
-	__u8  reserved[2];
+	__u8  reserved;
+	__s16 away_node;	/* holds most of @away_pages, or some by samples; -1 unknown */
 };
 
 HMK_CORE_ASSERT(sizeof(struct hmk_region) == 64);
@@ -72,7 +72,7 @@ struct hmk_sample {
 	__u64 addr;
 	__u8  count;		/* rounds that found it accessed */
 	__u8  dirty;		/* its entry was dirty at the last look */
-	__s16 node;
+	__s16 node;		/* -1 unknown */
 	__u32 reserved;
 };
 
@@ -80,7 +80,6 @@ HMK_CORE_ASSERT(sizeof(struct hmk_sample) == 16);
 
 #define HMK_REGION_NEW		(1u << 0)	/* never judged: WHI_0 = HI_0 */
 #define HMK_REGION_STALE	(1u << 1)	/* not sampled in this interval */
-#define HMK_REGION_IN_FLIGHT	(1u << 2)	/* being moved: no merge, no split */
 #define HMK_REGION_CENSUS	(1u << 3)	/* residency unknown or changed: count it again */
 #define HMK_REGION_JUST_SPLIT	(1u << 4)	/* one structure operation per interval (HK-17) */
 #define HMK_REGION_VMA_START	(1u << 5)	/* first of its span: never joined to its left */

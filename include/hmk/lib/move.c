@@ -14,7 +14,7 @@
 #include <hmk/move.h>
 
 #define PAGE_MASK	(~(uint64_t)(HMK_PAGE_SIZE - 1))
-#define USER_END	0x7ffffffff000ull	/* with four-level tables, as mmap() gives out */
+#define USER_END	0x7ffffffff000ull	/* with four-level tables: the kernel knows what is above */
 #define UNSET		INT32_MIN		/* no status yet: not a node, not an errno */
 
 struct request {
@@ -107,7 +107,9 @@ static int run(int fd, struct hmk_range *ranges, unsigned long nr, unsigned int 
 /* Everything is checked before anything moves. */
 static int move_ranges(int fd, struct request *r)
 {
-	const unsigned int flags = r->flags & MPOL_MF_MOVE_ALL ? HMK_MOVE_SHARED : 0;
+	/* An explicit request wins over the policy, as with move_pages(2). */
+	const unsigned int flags =
+		HMK_MOVE_BOUND | (r->flags & MPOL_MF_MOVE_ALL ? HMK_MOVE_SHARED : 0);
 	struct hmk_range *ranges = malloc(r->count * sizeof(*ranges));
 	int err = -1;
 
@@ -123,17 +125,50 @@ static int move_ranges(int fd, struct request *r)
 	return err;
 }
 
-/* What hmk.ko does not take is asked of the kernel, page by page. */
-static void move_leftovers(int pid, struct request *r)
+/* What has failed: also a part of a huge page whose other parts were named in the same call. */
+static void move_one_by_one(int pid, const struct request *r)
 {
 	for (unsigned long i = 0; i < r->count; i++) {
-		struct request one = { 1, &r->pages[i], &r->nodes[i], &r->status[i], r->flags, true };
+		const struct request one = { 1, &r->pages[i], &r->nodes[i], &r->status[i], r->flags, true };
 
-		if (r->status[i] != -EOPNOTSUPP)
+		if (r->status[i] >= 0)
 			continue;
 		r->status[i] = -EBUSY;
 		if (kernel_move(pid, &one) < 0)
 			r->status[i] = -errno;
+	}
+}
+
+#define AT_ONCE	512ul	/* each call to the kernel empties the LRU batches of all CPUs */
+
+/*
+ * What hmk.ko does not take, and what lies where only five-level tables reach, is asked
+ * of the kernel. It stops at the first page that cannot be moved and does not say what
+ * became of those beside it: then they are asked for one by one.
+ */
+static void move_leftovers(int pid, struct request *r)
+{
+	unsigned long at[AT_ONCE];
+	void *pages[AT_ONCE];
+	int nodes[AT_ONCE], status[AT_ONCE] = { 0 };
+
+	for (unsigned long i = 0; i < r->count;) {
+		struct request some = { 0, pages, nodes, status, r->flags, true };
+
+		for (; i < r->count && some.count < AT_ONCE; i++) {
+			if (r->status[i] != -EOPNOTSUPP)
+				continue;
+			pages[some.count] = r->pages[i];
+			nodes[some.count] = r->nodes[i];
+			at[some.count++] = i;
+		}
+		if (some.count && kernel_move(pid, &some)) {
+			for (unsigned long k = 0; k < some.count; k++)
+				status[k] = -EBUSY;
+		}
+		move_one_by_one(pid, &some);
+		for (unsigned long k = 0; k < some.count; k++)
+			r->status[at[k]] = status[k];
 	}
 }
 
@@ -154,7 +189,7 @@ static int open_session(int pid)
 	return fd;
 }
 
-/* Node numbers and addresses the module's ranges cannot express. */
+/* Node numbers and addresses that are not for the module's ranges. */
 static int screen(struct request *r)
 {
 	for (unsigned long i = 0; i < r->count; i++) {
@@ -164,7 +199,7 @@ static int screen(struct request *r)
 		}
 	}
 	for (unsigned long i = 0; i < r->count; i++)
-		r->status[i] = page_of(r, i) < USER_END ? UNSET : -EFAULT;
+		r->status[i] = page_of(r, i) < USER_END ? UNSET : -EOPNOTSUPP;
 	return mark_repeated(r);
 }
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* CPU time: what an interval may use, has used and owes. */
+#ifndef HMK_CHARGE_H
+#define HMK_CHARGE_H
+
+#include <linux/types.h>
+
+struct hmk_profile;
+
+struct hmk_charge {
+	u32 weight;		/* counted among the running sessions; 0: not running */
+	u64 budget_ns;		/* this session's share in this interval */
+	u64 charged_ns;		/* CPU time of the thread when the last interval ended */
+	u64 stop_ns;		/* CPU time at which sampling ends */
+	u64 owed_ns;		/* used beyond the last budget */
+	u64 summed_ns, summed_at, looked_ns;	/* hmk_charge_used() */
+	unsigned long switches;			/* when it looked last */
+};
+
+/* All by the interval thread. */
+void hmk_charge_start(struct hmk_profile *p);
+void hmk_charge_begin(struct hmk_profile *p);
+u64 hmk_charge_end(struct hmk_profile *p);
+void hmk_charge_stop(struct hmk_profile *p);
+u64 hmk_charge_used(struct hmk_profile *p);
+u64 hmk_charge_since(struct hmk_profile *p, u64 begin);
+bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u32 visits);
+
+#endif
