@@ -11,6 +11,7 @@
 #include "decide.hpp"
 #include "params.hpp"
 #include "util/log.hpp"
+#include "util/printable.hpp"
 #include "util/suggest.hpp"
 #include "util/units.hpp"
 #include "verbs.hpp"
@@ -62,7 +63,9 @@ Result<void> App::start() {
   }
   find_processes();
   wait_for_newcomers();
-  if (const Result<void> open = server_.listen(config_.socket, config_.socket_group); !open)
+  if (const Result<void> open = server_.listen(
+          config_.socket, {.readers = config_.socket_group, .admins = config_.admin_group});
+      !open)
     return open;
   server_.serve_pages([this](const std::string& path) { return run_page(*this, path); });
   if (!config_.metrics.empty())
@@ -119,8 +122,8 @@ Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
     if (const Result<void> stopped = target->device().run(false); !stopped) return stopped.error();
   target->look_around(around());
   spdlog::info("attached pid={} comm={} rule={} mode={} features=\"{}\"", pid,
-               target->process().comm, to_string(rule), to_string(target->mode(config_)),
-               feature_names(target->session()));
+               printable_word(target->process().comm), to_string(rule),
+               to_string(target->mode(config_)), feature_names(target->session()));
   if (config_.mode == Mode::manage && !can_move(target->session()))
     spdlog::warn("cannot move pid={} missing=\"{}\" hint=\"only tracked on this kernel\"", pid,
                  static_cast<const char*>(target->session().info.missing));
@@ -173,6 +176,10 @@ void App::on_readable(std::int32_t pid) {
     case Target::State::gone:
       on_gone(pid);
       break;
+    case Target::State::stopped:
+      left_alone_[pid] = find(pid)->process().start_time;
+      forget(pid);
+      break;
     case Target::State::broken:
       forget(pid);
       break;
@@ -205,7 +212,7 @@ void App::on_gone(std::int32_t pid) {
     if (again) return;
     spdlog::warn("not attached again pid={} reason=\"{}\"", pid, again.error().line());
   }
-  spdlog::info("target ended pid={} comm={}", pid, before.comm);
+  spdlog::info("target ended pid={} comm={}", pid, printable_word(before.comm));
   forget(pid);
 }
 

@@ -15,6 +15,7 @@
 #include "topology/process.hpp"
 #include "util/cli.hpp"
 #include "util/log.hpp"
+#include "util/printable.hpp"
 #include "util/suggest.hpp"
 
 namespace {
@@ -34,7 +35,7 @@ struct Flags {
 };
 
 int fail(const std::string& line) {
-  std::fprintf(stderr, "hmkd: %s\n", line.c_str());
+  std::fprintf(stderr, "hmkd: %s\n", hmk::printable(line).c_str());
   return kFailed;
 }
 

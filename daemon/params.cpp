@@ -29,7 +29,7 @@ hmk_params to_params(const Config& config) {
 
 std::uint32_t to_move_flags(const Config& config) {
   return (config.copy == Copy::sync ? HMK_MOVE_SYNC_COPY : 0) |
-         (config.move_shared ? HMK_MOVE_SHARED : 0);
+         (config.move_shared ? HMK_MOVE_SHARED : 0) | (config.move_bound ? HMK_MOVE_BOUND : 0);
 }
 
 hmk_params changed_params(const Config& now, const Config& old) {

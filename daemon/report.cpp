@@ -198,14 +198,12 @@ json stats_of(Target& target, const App& app) {
 }
 
 const char* kind_name(unsigned kind) {
-  static constexpr std::array kNames{"anon", "shmem", "file", "hugetlb", "other"};
-  return kind < kNames.size() ? kNames[kind] : "other";
+  static constexpr std::array kNames{"anon", "shmem"};
+  return kind < kNames.size() ? kNames[kind] : "unknown";
 }
 
 json state_of(const hmk_record& record) {
   json states = json::array();
-  if (record.flags & HMK_RECORD_IN_FLIGHT) states.push_back("moving");
-  if (record.flags & HMK_RECORD_DEMOTE_ONLY) states.push_back("demote-only");
   if (record.flags & HMK_RECORD_STALE) states.push_back("not-sampled");
   return states;
 }

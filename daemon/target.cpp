@@ -14,6 +14,12 @@ namespace {
 // A descriptor that is readable and yet says nothing would spin the loop.
 constexpr unsigned kMaxEmptyWakeups = 1000;
 
+const char* why_stopped(std::uint64_t why) {
+  return why == HMK_STOPPED_NOTIFIER
+             ? "a virtual machine or a device uses its memory behind its page table"
+             : "unknown, the module is newer than hmkd";
+}
+
 policy::RegionView to_view(const hmk_record& record) {
   policy::RegionView view;
   view.start = record.start;
@@ -27,8 +33,6 @@ policy::RegionView to_view(const hmk_record& record) {
   view.samples = record.samples;
   view.written = 2 * record.writes > record.samples;
   view.leaf_shift = record.leaf_shift;
-  view.movable = (record.flags & HMK_RECORD_IN_FLIGHT) == 0;
-  view.demote_only = (record.flags & HMK_RECORD_DEMOTE_ONLY) != 0;
   return view;
 }
 
@@ -66,6 +70,11 @@ Target::State Target::handle_events(const Surroundings& around) {
   }
   for (const hmk_event& event : *events) {
     if (event.kind == HMK_EVENT_GONE) return State::gone;
+    if (event.kind == HMK_EVENT_STOPPED) {
+      spdlog::warn("target left pid={} reason=\"{}\" hint=\"it is profiled no more\"", pid_,
+                   why_stopped(event.value));
+      return State::stopped;
+    }
     if (event.kind == HMK_EVENT_TICKET) check(mover_.finish(event.value, event.time_ns));
     if (event.kind == HMK_EVENT_INTERVAL) step(around);
   }
@@ -131,7 +140,7 @@ std::vector<policy::RegionView> Target::region_views() {
   views.reserve(snapshot_.records.size());
   for (const hmk_record& record : snapshot_.records) {
     policy::RegionView& view = views.emplace_back(to_view(record));
-    view.movable = view.movable && may_move(record);
+    view.movable = may_move(record);
   }
   return views;
 }

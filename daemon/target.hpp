@@ -47,9 +47,9 @@ class Target {
  public:
   Target(std::int32_t pid, ProcessInfo process, Session session);
 
-  enum class State { alive, gone, broken };
-  /// Take what the module has to say. gone: the address space has ended;
-  /// broken: the session cannot go on (logged). Never throws for either.
+  enum class State { alive, gone, stopped, broken };
+  /// Take what the module has to say. gone: the address space has ended; stopped: it can
+  /// no longer be profiled; broken: the session cannot go on (both logged). Never throws.
   State handle_events(const Surroundings& around);
   /// Start the moves that were planned from its last interval and those of the others.
   void take(const policy::Plan& plan, const Surroundings& around);

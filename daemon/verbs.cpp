@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "verbs.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -37,6 +39,18 @@ Result<std::string> text_arg(const json& args, const char* name) {
   return found->get<std::string>();
 }
 
+std::string by_right(const App& app) {
+  return "run it as root or as a member of the group " + app.config().admin_group;
+}
+
+/// Where a process has its memory, and which of it is in use, is told to whom the kernel
+/// would tell it: /proc/PID belongs to root when the process must not be looked into.
+bool may_see_addresses(const App& app, const Target& target, const Peer& peer) {
+  struct stat proc {};
+  const auto path = app.options().root / "proc" / std::to_string(target.pid());
+  return peer.may_change || (::stat(path.c_str(), &proc) == 0 && proc.st_uid == peer.user);
+}
+
 /// The target that args.pid names; all targets when it names none.
 Result<std::vector<Target*>> targets_arg(App& app, const json& args) {
   const auto pid = number_arg(args, "pid", 0, 1, kMaxPid);
@@ -47,6 +61,20 @@ Result<std::vector<Target*>> targets_arg(App& app, const json& args) {
     return Error{"PID " + std::to_string(*pid) + " is not managed",
                  "attach it with 'hmkctl attach " + std::to_string(*pid) + "'"};
   return std::vector<Target*>{target};
+}
+
+/// Of these, those whose addresses the peer may see; an error when it named another.
+Result<std::vector<Target*>> seen_targets_arg(App& app, const Request& request) {
+  auto targets = targets_arg(app, request.args);
+  if (!targets) return targets;
+  std::erase_if(*targets, [&](const Target* target) {
+    return !may_see_addresses(app, *target, request.peer);
+  });
+  if (targets->empty() && request.args.contains("pid"))
+    return Error{"the addresses of PID " + request.args["pid"].dump() +
+                     " are shown to its owner and to those who may change hmkd",
+                 by_right(app)};
+  return targets;
 }
 
 json failed(const Error& error) {
@@ -76,7 +104,7 @@ json verb_regions(App& app, const Request& request) {
   const auto limit =
       number_arg(request.args, "limit", 20, 0, std::numeric_limits<std::int32_t>::max());
   if (!limit) return misused(limit.error());
-  const auto targets = targets_arg(app, request.args);
+  const auto targets = seen_targets_arg(app, request);
   if (!targets) return failed(targets.error());
   return answer(report_regions(*targets, static_cast<std::size_t>(*limit)));
 }
@@ -93,7 +121,7 @@ json verb_why(App& app, const Request& request) {
   const auto start = address_arg(request.args, "start");
   const auto end = address_arg(request.args, "end");
   if (!start || !end) return misused(start ? end.error() : start.error());
-  const auto targets = targets_arg(app, request.args);
+  const auto targets = seen_targets_arg(app, request);
   if (!targets) return failed(targets.error());
   json rows = json::array();
   for (const Target* const target : *targets) rows.push_back(report_why(*target, *start, *end));
@@ -178,9 +206,9 @@ json find_and_run(App& app, const Request& request) {
     for (const Verb& known : kVerbs) names.push_back(known.name);
     return misused({"unknown verb '" + request.verb + "'", did_you_mean(request.verb, names)});
   }
-  if (verb->changes && !request.may_change)
-    return failed({"'" + request.verb + "' changes hmkd and this user may not",
-                   "run it as root or join the group of the socket"});
+  if (verb->changes && !request.peer.may_change)
+    return failed(
+        {"'" + request.verb + "' changes hmkd and this user may only read", by_right(app)});
   return verb->run(app, request);
 }
 

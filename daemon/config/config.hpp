@@ -70,6 +70,7 @@ struct Config {
   // How it is moved.
   Copy copy = Copy::automatic;
   bool move_shared = false;  ///< also pages that other processes map
+  bool move_bound = false;   ///< also out of the nodes the program has bound them to
   TierRates bandwidth;       ///< of moves; pairs without one are not limited
 
   std::vector<int> tiers;  ///< the node of each tier, fastest first; empty: asked of the machine
@@ -77,7 +78,7 @@ struct Config {
   std::chrono::nanoseconds attach_poll = std::chrono::seconds(2);  ///< for new ones
 
   std::string socket = "/run/hmk/control.sock";
-  std::string socket_group = "hmk";
+  std::string socket_group = "hmk", admin_group = "hmk-admin";
   std::string metrics;  ///< loopback address for them; empty: the socket only
   std::string log_level = "info";
 };

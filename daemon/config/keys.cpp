@@ -192,10 +192,10 @@ Result<void> set_socket(Config& c, std::string_view text) {
   return {};
 }
 
-Result<void> set_socket_group(Config& c, std::string_view text) {
+Result<void> set_group(std::string& group, std::string_view text) {
   if (text.empty() || text.find_first_of(": \t\n") != text.npos)
     return Error{"'" + std::string(text) + "' is no group name", "name a group of this machine"};
-  c.socket_group = text;
+  group = text;
   return {};
 }
 
@@ -319,6 +319,9 @@ const std::array kKeys{
     Key{"shared", "no or yes", kLive, kOwn,
         [](Config& c, Text t) { return set_word(c.move_shared, t, "yes", true, "no", false); },
         [](const Config& c) { return std::string(c.move_shared ? "yes" : "no"); }},
+    Key{"move_bound", "no or yes", kLive, kOwn,
+        [](Config& c, Text t) { return set_word(c.move_bound, t, "yes", true, "no", false); },
+        [](const Config& c) { return std::string(c.move_bound ? "yes" : "no"); }},
     Key{"bandwidth", "none, or FROM/TO=SIZE a second, 1MiB .. 1TiB", kLive, kOwn, set_bandwidth,
         bandwidth_text, true},
     Key{"tiers", "auto or nodes, fastest first", kLive, kOwn, set_tiers, tiers_text, true},
@@ -333,8 +336,12 @@ const std::array kKeys{
         [](const Config& c) { return format_duration(c.attach_poll); }},
     Key{"socket", "absolute path", kAtStart, kOwn, set_socket,
         [](const Config& c) { return c.socket; }},
-    Key{"socket_group", "name of a group", kAtStart, kOwn, set_socket_group,
+    Key{"socket_group", "name of a group", kAtStart, kOwn,
+        [](Config& c, Text t) { return set_group(c.socket_group, t); },
         [](const Config& c) { return c.socket_group; }},
+    Key{"admin_group", "name of a group", kAtStart, kOwn,
+        [](Config& c, Text t) { return set_group(c.admin_group, t); },
+        [](const Config& c) { return c.admin_group; }},
     Key{"metrics", "off or loopback address with port", kAtStart, kOwn, set_metrics,
         [](const Config& c) { return c.metrics.empty() ? "off" : c.metrics; }},
     Key{"log_level", "error, warn, info or debug", kLive, kOwn, set_log_level,

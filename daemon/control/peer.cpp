@@ -27,14 +27,15 @@ std::optional<gid_t> find_group(const std::string& name) {
   return found->gr_gid;
 }
 
-bool peer_may_change(int socket_fd, std::optional<gid_t> group) {
+Peer read_peer(int socket_fd, std::optional<gid_t> admin_group) {
   ucred peer{};
   socklen_t bytes = sizeof(peer);
-  if (getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return false;
-  if (peer.uid == 0 || peer.uid == geteuid()) return true;
-  if (!group) return false;
+  if (getsockopt(socket_fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return {};
+  if (peer.uid == 0 || peer.uid == geteuid()) return {peer.uid, true};
+  if (!admin_group) return {peer.uid, false};
   const std::vector<gid_t> groups = peer_groups(socket_fd);
-  return peer.gid == *group || std::ranges::find(groups, *group) != groups.end();
+  return {peer.uid,
+          peer.gid == *admin_group || std::ranges::find(groups, *admin_group) != groups.end()};
 }
 
 }  // namespace hmk

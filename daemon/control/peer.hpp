@@ -13,8 +13,13 @@ namespace hmk {
 /// The group's number; nothing when the machine has no such group.
 std::optional<gid_t> find_group(const std::string& name);
 
-/// True for root, for hmkd's own user and for members of `group`. Asked of the
-/// kernel (SO_PEERCRED, SO_PEERGROUPS), so the client cannot lie.
-bool peer_may_change(int socket_fd, std::optional<gid_t> group);
+/// As the kernel knows it (SO_PEERCRED, SO_PEERGROUPS): the client cannot lie.
+struct Peer {
+  uid_t user = static_cast<uid_t>(-1);  ///< nobody
+  bool may_change = false;              ///< root, hmkd's own user or a member of the admin group
+};
+
+/// Nobody, who may change nothing, when the kernel does not tell.
+Peer read_peer(int socket_fd, std::optional<gid_t> admin_group);
 
 }  // namespace hmk

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "control/peer.hpp"
 #include "util/result.hpp"
 
 namespace hmk {
@@ -21,7 +22,7 @@ inline constexpr int kMaxDepth = 32;                   ///< of nested brackets
 struct Request {
   std::string verb;
   nlohmann::json args = nlohmann::json::object();
-  bool may_change = false;  ///< the peer is root, hmkd's own user, or in the socket's group
+  Peer peer = {};  ///< who asks
 };
 
 /// Depth is checked before parsing: the parser takes 10^5 brackets and the

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -53,27 +54,32 @@ class Server::State : public std::enable_shared_from_this<State> {
   State(asio::io_context& loop, Handler handler, Limits limits)
       : acceptor_(loop), loopback_(loop), handler_(std::move(handler)), limits_(limits) {}
 
-  Result<void> listen(const std::string& path, const std::string& group);
+  Result<void> listen(const std::string& path, const Groups& groups);
   Result<void> listen_loopback(const std::string& address);
   void serve_pages(Pages pages) { pages_ = std::move(pages); }
   void close();
   std::size_t nr_clients() const { return clients_.size(); }
 
  private:
+  /// Each kind has places of its own, so that none can keep another out.
+  enum class Kind { root, member, page_reader };
   struct Client {
-    explicit Client(Stream::socket s) : socket(std::move(s)), deadline(socket.get_executor()) {}
+    Client(Stream::socket s, Kind k)
+        : socket(std::move(s)), deadline(socket.get_executor()), kind(k) {}
     Stream::socket socket;
     asio::steady_timer deadline;
     std::string in, out;
-    bool may_change = false;
-    bool takes_verbs = false;
+    Kind kind;
+    Peer peer;
   };
   using ClientPtr = std::shared_ptr<Client>;
 
   Result<void> make_way(const std::string& path);
   template <class Acceptor>
-  void accept(Acceptor& acceptor, bool takes_verbs);
-  void welcome(Stream::socket socket, bool takes_verbs);
+  void accept(Acceptor& acceptor);
+  void welcome(Local::socket socket);
+  void welcome(Tcp::socket socket);
+  void serve(const ClientPtr& client);
   void read(const ClientPtr& client);
   void handle(const ClientPtr& client, std::size_t bytes);
   void read_head(const ClientPtr& client);
@@ -88,7 +94,7 @@ class Server::State : public std::enable_shared_from_this<State> {
   Handler handler_;
   Pages pages_;
   Limits limits_;
-  std::optional<gid_t> group_;
+  std::optional<gid_t> admins_;
   std::set<ClientPtr> clients_;
   std::string path_;
 };
@@ -108,23 +114,26 @@ Result<void> Server::State::make_way(const std::string& path) {
   return {};
 }
 
-Result<void> Server::State::listen(const std::string& path, const std::string& group) {
+Result<void> Server::State::listen(const std::string& path, const Groups& groups) {
   if (const Result<void> way = make_way(path); !way) return way;
   Code ec;
   acceptor_.open(Local(), ec);
-  // Never wider than 0660, not even between bind and chmod.
-  const mode_t old_mask = ::umask(0117);
+  // Closed to all others until it has its group.
+  const mode_t old_mask = ::umask(0177);
   if (!ec) acceptor_.bind(Local::endpoint(path), ec);
   ::umask(old_mask);
+  const std::optional<gid_t> readers = find_group(groups.readers);
+  // Only root may give the socket away; anybody else keeps it to their own user.
+  if (!ec && readers && ::chown(path.c_str(), static_cast<uid_t>(-1), *readers) == 0 &&
+      ::chmod(path.c_str(), 0660) != 0)
+    ec.assign(errno, boost::system::system_category());
   if (!ec) acceptor_.listen(asio::socket_base::max_listen_connections, ec);
   if (ec)
     return cannot_listen(path, ec.message(),
                          "choose a path this user may write with --socket, or run as root");
   path_ = path;
-  group_ = find_group(group);
-  // Only root may give the socket away; anybody else keeps it to their own user.
-  if (group_ && ::chown(path.c_str(), static_cast<uid_t>(-1), *group_) != 0) group_.reset();
-  accept(acceptor_, true);
+  admins_ = find_group(groups.admins);
+  accept(acceptor_);
   return {};
 }
 
@@ -144,7 +153,7 @@ Result<void> Server::State::listen_loopback(const std::string& address) {
   if (!ec) loopback_.bind(endpoint, ec);
   if (!ec) loopback_.listen(asio::socket_base::max_listen_connections, ec);
   if (ec) return Error{"metrics: " + address + ": " + ec.message(), "choose another port"};
-  accept(loopback_, false);
+  accept(loopback_);
   return {};
 }
 
@@ -158,21 +167,31 @@ void Server::State::close() {
 }
 
 template <class Acceptor>
-void Server::State::accept(Acceptor& acceptor, bool takes_verbs) {
+void Server::State::accept(Acceptor& acceptor) {
   using Socket = typename Acceptor::protocol_type::socket;
-  acceptor.async_accept(
-      [self = shared_from_this(), &acceptor, takes_verbs](const Code& ec, Socket socket) {
-        if (!acceptor.is_open()) return;
-        if (!ec) self->welcome(std::move(socket), takes_verbs);
-        self->accept(acceptor, takes_verbs);
-      });
+  acceptor.async_accept([self = shared_from_this(), &acceptor](const Code& ec, Socket socket) {
+    if (!acceptor.is_open()) return;
+    if (!ec) self->welcome(std::move(socket));
+    self->accept(acceptor);
+  });
 }
 
-void Server::State::welcome(Stream::socket socket, bool takes_verbs) {
-  const auto client = std::make_shared<Client>(std::move(socket));
-  client->takes_verbs = takes_verbs;
-  client->may_change = takes_verbs && peer_may_change(client->socket.native_handle(), group_);
-  if (clients_.size() >= limits_.clients) {
+void Server::State::welcome(Tcp::socket socket) {
+  serve(std::make_shared<Client>(std::move(socket), Kind::page_reader));
+}
+
+void Server::State::welcome(Local::socket socket) {
+  const Peer peer = read_peer(socket.native_handle(), admins_);
+  const auto client =
+      std::make_shared<Client>(std::move(socket), peer.user == 0 ? Kind::root : Kind::member);
+  client->peer = peer;
+  serve(client);
+}
+
+void Server::State::serve(const ClientPtr& client) {
+  const auto nr = std::ranges::count(clients_, client->kind, [](auto& c) { return c->kind; });
+  const std::size_t most = client->kind == Kind::root ? limits_.roots : limits_.clients;
+  if (static_cast<std::size_t>(nr) >= most) {
     const std::string line =
         to_line(refusal("failed", {"hmkd serves too many clients", "try again in a moment"}));
     ::send(client->socket.native_handle(), line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -229,12 +248,12 @@ void Server::State::answer_get(const ClientPtr& client) {
 
 void Server::State::handle(const ClientPtr& client, std::size_t bytes) {
   if (pages_ && client->in.starts_with("GET ")) return read_head(client);
-  if (!client->takes_verbs) return drop(client);
+  if (client->kind == Kind::page_reader) return drop(client);
   Result<Request> request = parse_request(std::string_view(client->in).substr(0, bytes));
   client->in.erase(0, bytes);
   // After garbage the stream cannot be trusted to be in step: answer and close.
   if (!request) return write(client, refusal("usage", request.error()), true);
-  request->may_change = client->may_change;
+  request->peer = client->peer;
   write(client, handler_(*request), false);
 }
 
@@ -269,8 +288,8 @@ Server::~Server() {
   state_->close();
 }
 
-Result<void> Server::listen(const std::string& path, const std::string& group) {
-  return state_->listen(path, group);
+Result<void> Server::listen(const std::string& path, const Groups& groups) {
+  return state_->listen(path, groups);
 }
 
 void Server::serve_pages(Pages pages) {

@@ -28,7 +28,8 @@ class Server {
   using Pages = std::function<Page(const std::string& path)>;
 
   struct Limits {
-    std::size_t clients = 64;
+    std::size_t clients = 64;  ///< on the socket, and as many again on the loopback address
+    std::size_t roots = 8;     ///< besides these: root's, whom nobody else may keep out
     std::chrono::milliseconds idle{30'000};  ///< for a whole request to arrive
     std::chrono::milliseconds write{5'000};  ///< for an answer to be taken
   };
@@ -38,9 +39,14 @@ class Server {
       : Server(loop, std::move(handler), Limits{}) {}
   ~Server();
 
-  /// Make the socket (mode 0660, group as named when it exists) and accept. A
+  /// Who may do what on the socket.
+  struct Groups {
+    std::string readers;  ///< may connect; without such a group only hmkd's own user and root
+    std::string admins;   ///< of the readers: may also change things
+  };
+  /// Make the socket (mode 0660 for the group of the readers, else 0600) and accept. A
   /// socket file that nobody serves any more is replaced; a served one is not.
-  Result<void> listen(const std::string& path, const std::string& group);
+  Result<void> listen(const std::string& path, const Groups& groups);
 
   /// Answer `GET` on the socket too: curl --unix-socket PATH http://localhost/metrics
   void serve_pages(Pages pages);

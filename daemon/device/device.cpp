@@ -6,8 +6,10 @@
 namespace hmk {
 
 bool can_move(const Session& session) {
-  return !session.instead.empty() || has_feature(session.info, HMK_FEAT_MOVE_OWN) ||
-         has_feature(session.info, HMK_FEAT_MOVE_VMA);
+  const hmk_info& info = session.info;
+  return !session.instead.empty() ||
+         (has_feature(info, HMK_FEAT_LSM_CHECK) &&
+          (has_feature(info, HMK_FEAT_MOVE_OWN) || has_feature(info, HMK_FEAT_MOVE_VMA)));
 }
 
 std::string feature_names(const hmk_info& info) {

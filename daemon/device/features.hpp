@@ -13,10 +13,9 @@
 namespace hmk {
 
 inline constexpr std::array<std::string_view, HMK_FEAT_NR> kFeatureNames{
-    "scan",     "flush-range", "lru-drain",     "move-own",     "move-batch",
-    "move-vma", "move-shmem",  "move-tables",   "ptrace-check", "pidfd",
-    "young",    "cpuset",      "test-switches", "split-huge",
-    "move-paired"};
+    "scan",          "flush-range", "lru-drain",    "move-own", "move-batch", "move-vma",
+    "move-shmem",    "move-tables", "ptrace-check", "pidfd",    "young",      "cpuset",
+    "test-switches", "split-huge",  "move-paired",  "lsm-check"};
 
 inline bool has_feature(const hmk_info& info, unsigned feature) {
   return (info.features >> feature & 1) != 0;
@@ -34,6 +33,8 @@ inline std::string why_off(const hmk_info& info, unsigned feature) {
       return "the module is built without it";
     case HMK_WHY_NOT_YET:
       return "not in this version of the module";
+    case HMK_WHY_SELFTEST:
+      return "the module's self-test at load failed on this kernel";
     default:
       return "off";
   }

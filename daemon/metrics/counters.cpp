@@ -9,7 +9,7 @@ namespace hmk {
 
 std::string_view refusal_name(unsigned reason) {
   static constexpr std::array<std::string_view, HMK_REFUSED_NR> kNames{
-      "pinned", "shared", "busy", "no_room", "kind", "gone", "", ""};
+      "pinned", "shared", "busy", "no_room", "kind", "gone", "policy", "poisoned"};
   return reason < kNames.size() ? kNames[reason] : std::string_view{};
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bpf/waits.h"
+#include "util/printable.hpp"
 
 namespace hmk {
 namespace {
@@ -77,9 +78,9 @@ constexpr std::array kMetrics{
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {  // the name of a process may be any bytes
     if (c == '\\' || c == '"') out += '\\';
-    out += c >= ' ' && c <= '~' ? c : '?';  // the name of a process may be any bytes
+    out += c;
   }
   return out;
 }

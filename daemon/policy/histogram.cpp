@@ -56,7 +56,6 @@ void Histogram::assign(Entry& entry, const RegionView& region) {
   entry.whi_q16 = region.whi_q16;
   entry.generation = region.generation;
   entry.leaf_shift = std::clamp<std::uint8_t>(region.leaf_shift, 12, 47) & 0x3f;
-  entry.demote_only = region.demote_only;
   entry.written = region.written;
   entry.samples = std::min<std::uint16_t>(region.samples, 63) & 0x3f;
 }

@@ -42,7 +42,6 @@ class Histogram {
     std::uint8_t column : 7;    // kUnlisted: known, but takes no part
     std::uint8_t written : 1;
     std::uint8_t leaf_shift : 6;
-    std::uint8_t demote_only : 1;
     std::uint8_t in_use : 1;
 
     Heat heat() const { return {whi_q16, samples, written != 0}; }

@@ -230,8 +230,7 @@ class Planner {
   }
 
   bool may_rise(const Entry& region) const {
-    return !region.demote_only &&
-           region.whi_q16 >= std::max<HotnessQ16>(params_.promote_at_least_q16, 1);
+    return region.whi_q16 >= std::max<HotnessQ16>(params_.promote_at_least_q16, 1);
   }
 
   void count(Id id, List& list, Outcome outcome) {

@@ -33,7 +33,7 @@ struct ProcessView {
 /// Pure: same input, same plan. Promises, each of them a property test:
 ///  - sum of promoted bytes is at most `params.promote_limit`; a region larger
 ///    than the rest of it is cut at leaf alignment;
-///  - no region is in the plan twice; none that is immovable, demote-only
+///  - no region is in the plan twice; none that is immovable
 ///    (promotions) or of zero WHI (promotions) is in it;
 ///  - a promotion goes to a faster tier, or gathers the rest of a region that
 ///    is mostly in the fastest one; a demotion goes to a slower tier;

@@ -35,7 +35,6 @@ struct RegionView {
   std::uint16_t samples = 1;     // that hotness was measured with in the last interval
   std::uint8_t leaf_shift = 12;  // largest page-table leaf seen: cuts respect it
   bool movable = true;           // false: in flight, or backing off; takes no part
-  bool demote_only = false;      // pinned, shared or refused lately: never promoted
   bool written = false;          // most samples were of pages written since they came here (HK-58)
 };
 

@@ -11,6 +11,8 @@
 #include <memory>
 #include <string>
 
+#include "util/printable.hpp"
+
 namespace hmk {
 namespace {
 
@@ -29,6 +31,17 @@ class Priority : public spdlog::custom_flag_formatter {
   }
 };
 
+/// "%V" in the pattern: the text as one line, whatever the names of processes in it.
+class Line : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&,
+              spdlog::memory_buf_t& out) override {
+    const std::string line = printable({message.payload.data(), message.payload.size()});
+    out.append(line.data(), line.data() + line.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<Line>(); }
+};
+
 /// JOURNAL_STREAM is "device:inode" of the journal's socket; it is inherited, so
 /// only when stderr is that very socket does the journal read our lines.
 bool stderr_is_journal() {
@@ -45,7 +58,8 @@ void open_log(std::string_view level) {
       std::make_shared<spdlog::logger>("hmkd", std::make_shared<spdlog::sinks::stderr_sink_st>());
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<Priority>('*');
-  formatter->set_pattern(stderr_is_journal() ? "%*%v" : "%H:%M:%S.%e %-5l %v");
+  formatter->add_flag<Line>('V');
+  formatter->set_pattern(stderr_is_journal() ? "%*%V" : "%H:%M:%S.%e %-5l %V");
   log->set_formatter(std::move(formatter));
   log->set_level(spdlog::level::from_str(std::string(level)));
   spdlog::set_default_logger(std::move(log));

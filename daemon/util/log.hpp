@@ -4,7 +4,7 @@
 // error = someone must act, warn = degraded but running, info = a state changed
 // (never once per interval), debug = each decision with its numbers.
 //
-//   spdlog::info("attached pid={} comm={}", pid, comm);
+//   spdlog::info("attached pid={} comm={}", pid, printable_word(comm));
 #pragma once
 
 #include <spdlog/spdlog.h>
@@ -13,8 +13,8 @@
 
 namespace hmk {
 
-/// To stderr. Under systemd (JOURNAL_STREAM names stderr) the journal stamps
-/// the time itself and reads the priority from a "<N>" prefix.
+/// To stderr, each message as one line (util/printable.hpp). Under systemd (JOURNAL_STREAM names
+/// stderr) the journal stamps the time itself and reads the priority from a "<N>" prefix.
 void open_log(std::string_view level);
 
 /// True for the names `log_level:` takes.

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <csignal>
 
 #include "control/protocol.hpp"
@@ -86,7 +88,7 @@ class AppTest : public ::testing::Test {
     while (loop_.poll() > 0) continue;
   }
   json verb(const std::string& name, const json& args = json::object(), bool may_change = true) {
-    return run_verb(*app_, {name, args, may_change});
+    return run_verb(*app_, {name, args, {0, may_change}});
   }
   json data(const std::string& name, const json& args = json::object()) {
     const json reply = verb(name, args);
@@ -423,10 +425,11 @@ TEST_F(AppTest, MovesAreMadeAsTheConfigSays) {
   kernel_.finish(test::all_clean);
   data("set", {{"key", "move"}, {"value", "sync"}});
   data("set", {{"key", "shared"}, {"value", "yes"}});
+  data("set", {{"key", "move_bound"}, {"value", "yes"}});
   run();
   kernel_.publish(interval(2, {region(8 * kMiB, 3, 3.0)}));
   run();
-  EXPECT_EQ(kernel_.tickets.at(0).flags, HMK_MOVE_SYNC_COPY | HMK_MOVE_SHARED);
+  EXPECT_EQ(kernel_.tickets.at(0).flags, HMK_MOVE_SYNC_COPY | HMK_MOVE_SHARED | HMK_MOVE_BOUND);
 }
 
 TEST_F(AppTest, AParameterTheModuleRefusesIsNotKept) {
@@ -567,11 +570,39 @@ TEST_F(AppTest, MisusedVerbsSayWhatWasMeant) {
 }
 
 TEST_F(AppTest, ReadersMayNotChange) {
+  config_.admin_group = "wheel";
   start();
-  for (const char* const name : {"set", "attach", "detach", "reload", "pause", "resume"})
-    EXPECT_EQ(verb(name, {{"pid", kPid}}, false)["error"]["kind"], "failed") << name;
+  for (const std::string name : {"set", "attach", "detach", "reload", "pause", "resume"})
+    EXPECT_EQ(verb(name, {{"pid", kPid}}, false)["error"],
+              json({{"kind", "failed"},
+                    {"what", "'" + name + "' changes hmkd and this user may only read"},
+                    {"remedy", "run it as root or as a member of the group wheel"}}));
   for (const char* const name : {"status", "tiers", "regions", "stats", "version"})
     EXPECT_EQ(verb(name, json::object(), false)["ok"], true) << name;
+}
+
+/// The recorded /proc is of the user who runs the tests.
+TEST_F(AppTest, ReadersSeeAddressesOfTheirOwnProcessesOnly) {
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  const auto as = [&](uid_t user, const std::string& name, const json& args) {
+    return run_verb(*app_, {name, args, {user, false}});
+  };
+  const json at{{"start", 0U}, {"end", 4096U}};
+  json at_pid = at;
+  at_pid["pid"] = kPid;
+  const uid_t owner = ::geteuid(), other = owner + 1;
+  EXPECT_EQ(as(owner, "regions", {})["data"]["targets"][0]["regions"].size(), 1u);
+  EXPECT_EQ(as(owner, "why", at)["ok"], true);
+  EXPECT_EQ(as(other, "regions", json::object())["data"]["targets"], json::array());
+  EXPECT_EQ(as(other, "why", at)["ok"], false);
+  for (const auto& [name, args] : {std::pair{"regions", json{{"pid", kPid}}}, {"why", at_pid}})
+    EXPECT_EQ(as(other, name, args)["error"]["what"],
+              "the addresses of PID 4711 are shown to its owner and to those who may change hmkd")
+        << name;
+  tree_.remove("proc/4711");
+  EXPECT_EQ(as(owner, "regions", {{"pid", kPid}})["ok"], false) << "whose it was is not known";
 }
 
 TEST_F(AppTest, EndsWhenItsOneTargetEnds) {
@@ -627,6 +658,13 @@ TEST_F(AppTest, OnAKernelThatCannotMoveItOnlyTracks) {
   kernel_.publish(interval(1, {region(0, 3, 3.0)}));
   run();
   EXPECT_TRUE(kernel_.tickets.empty());
+  EXPECT_EQ(target("status")["mode"], "track-only");
+}
+
+TEST_F(AppTest, WhereNoSecurityModuleCanBeAskedItOnlyTracks) {
+  info_.features = 1ull << HMK_FEAT_SCAN | 1ull << HMK_FEAT_MOVE_OWN;
+  config_.mode = Mode::manage;
+  start();
   EXPECT_EQ(target("status")["mode"], "track-only");
 }
 
@@ -800,6 +838,16 @@ TEST_F(AppRulesTest, AChangedRuleLetsGoOfItsProcessesAndOfNobodyElse) {
   EXPECT_EQ(managed(), json({12, 13}));
   data("set", {{"key", "attach"}, {"value", "13,comm=redis-*"}});
   EXPECT_EQ(managed(), json({12, 13, kPid}));
+}
+
+TEST_F(AppRulesTest, OneThatCanBeProfiledNoMoreIsLeftAlone) {
+  start();
+  ASSERT_EQ(managed(), json({kPid}));
+  kernel_.tell(HMK_EVENT_STOPPED, HMK_STOPPED_NOTIFIER);
+  run();
+  EXPECT_EQ(managed(), json::array());
+  app_->find_processes();
+  EXPECT_EQ(managed(), json::array()) << "nor is it found again by its rule";
 }
 
 TEST_F(AppRulesTest, AnExecThatNoRuleNamesIsLetGo) {

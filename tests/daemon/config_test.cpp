@@ -133,6 +133,8 @@ TEST(Config, RefusesValuesOutOfRange) {
                                  "seed: 0x1",
                                  "move: async",
                                  "shared: true",
+                                 "move_bound: maybe",
+                                 "admin_group: \"a b\"",
                                  "split_huge: on",
                                  "flush: never",
                                  "ablation: no-flush",

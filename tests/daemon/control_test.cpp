@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -27,7 +28,7 @@ TEST(Protocol, ReadsAVerbWithItsArguments) {
   ASSERT_TRUE(request);
   EXPECT_EQ(request->verb, "set");
   EXPECT_EQ(request->args["key"], "mode");
-  EXPECT_FALSE(request->may_change);
+  EXPECT_FALSE(request->peer.may_change);
 }
 
 TEST(Protocol, RefusesWhatIsNoRequest) {
@@ -95,7 +96,7 @@ class Client {
 class ControlServer : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto open = server_.listen(path_, "no-such-group");
+    const auto open = server_.listen(path_, {"no-such-group", "no-such-group"});
     ASSERT_TRUE(open) << open.error().line();
   }
 
@@ -126,9 +127,9 @@ class ControlServer : public ::testing::Test {
       loop_,
       [this](const Request& request) {
         ++nr_handled_;
-        return answer({{"verb", request.verb}, {"may", request.may_change}, {"x", big_}});
+        return answer({{"verb", request.verb}, {"may", request.peer.may_change}, {"x", big_}});
       },
-      {.clients = 4, .idle = 300ms, .write = 300ms}};
+      {.clients = 4, .roots = 4, .idle = 300ms, .write = 300ms}};
 };
 
 TEST_F(ControlServer, AnswersEachLineOfAConnection) {
@@ -153,7 +154,67 @@ TEST_F(ControlServer, OwnUserMayChangeThings) {
 TEST_F(ControlServer, SocketIsClosedToOthers) {
   struct stat st {};
   ASSERT_EQ(::stat(path_.c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 0777, 0600u) << "there is no such group";
+  const std::string own = getgrgid(::getegid())->gr_name, path = path_ + "2";
+  Server with_group(loop_, [](const Request&) { return json(); });
+  ASSERT_TRUE(with_group.listen(path, {own, own}));
+  ASSERT_EQ(::stat(path.c_str(), &st), 0);
   EXPECT_EQ(st.st_mode & 0777, 0660u);
+  EXPECT_EQ(st.st_gid, ::getegid());
+}
+
+/// Until its end, this process is another user with one group beside its own.
+class As {
+ public:
+  As(uid_t user, gid_t group) {
+    if (::setgroups(1, &group) != 0 || ::setegid(user) != 0 || ::seteuid(user) != 0) std::abort();
+  }
+  ~As() {
+    if (::seteuid(0) != 0 || ::setegid(0) != 0 || ::setgroups(0, nullptr) != 0) std::abort();
+  }
+  As(const As&) = delete;
+  As& operator=(const As&) = delete;
+};
+
+/// What the kernel says of a peer is what it was when it connected.
+class ControlRights : public ControlServer {
+ protected:
+  static constexpr uid_t kSomebody = 65534;
+
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can connect as somebody else";
+    ASSERT_TRUE(server_.listen(path_, {"daemon", "bin"}));
+    ASSERT_EQ(::chmod(tree_.root().c_str(), 0711), 0);
+  }
+  static gid_t group(const char* name) { return find_group(name).value(); }
+  std::unique_ptr<Client> connect(uid_t user, gid_t with_group) {
+    const As as(user, with_group);
+    return std::make_unique<Client>(path_);
+  }
+};
+
+TEST_F(ControlRights, TheGroupReadsAndOnlyAdminsChange) {
+  EXPECT_FALSE(connect(kSomebody, kSomebody)->is_connected());
+  EXPECT_FALSE(connect(kSomebody, group("bin"))->is_connected()) << "is no reader";
+  const auto reader = connect(kSomebody, group("daemon"));
+  ASSERT_TRUE(reader->is_connected());
+  EXPECT_NE(ask(*reader, "{\"verb\": \"a\"}\n").find("\"may\":false"), std::string::npos);
+  ASSERT_EQ(::chmod(path_.c_str(), 0666), 0);  // else two groups at once were needed
+  const auto admin = connect(kSomebody, group("bin"));
+  EXPECT_NE(ask(*admin, "{\"verb\": \"a\"}\n").find("\"may\":true"), std::string::npos);
+  const auto root = connect(0, 0);
+  EXPECT_NE(ask(*root, "{\"verb\": \"a\"}\n").find("\"may\":true"), std::string::npos);
+}
+
+TEST_F(ControlRights, ASlotForRootIsFreeHoweverManyOthersAreConnected) {
+  std::vector<std::unique_ptr<Client>> others;
+  for (int i = 0; i < 4; ++i) others.push_back(connect(kSomebody, group("daemon")));
+  ASSERT_TRUE(until([&] { return server_.nr_clients() == 4; }));
+  const auto late = connect(kSomebody, group("daemon"));
+  ASSERT_TRUE(until([&] { return late->receive(), late->is_closed(); }));
+  EXPECT_NE(late->receive().find("too many clients"), std::string::npos);
+  const auto root = connect(0, 0);
+  EXPECT_NE(ask(*root, "{\"verb\": \"a\"}\n").find("\"ok\":true"), std::string::npos);
 }
 
 TEST_F(ControlServer, GarbageIsAnsweredAndCutOff) {
@@ -286,7 +347,7 @@ TEST_F(ControlServer, AClientThatLeavesIsForgotten) {
 
 TEST_F(ControlServer, ASecondServerDoesNotTakeASocketThatIsServed) {
   Server second(loop_, [](const Request&) { return json(); });
-  const auto open = second.listen(path_, "");
+  const auto open = second.listen(path_, {});
   ASSERT_FALSE(open);
   EXPECT_NE(open.error().what.find("another hmkd serves it"), std::string::npos);
 }
@@ -304,12 +365,12 @@ TEST(Control, ASocketLeftBehindIsReplacedAndAFileIsNot) {
   }
   {
     Server server(loop, [](const Request&) { return json(); });
-    EXPECT_TRUE(server.listen(path, ""));
+    EXPECT_TRUE(server.listen(path, {}));
   }
   EXPECT_FALSE(std::filesystem::exists(path)) << "removed at the end";
   tree.put("c.sock", "precious");
   Server server(loop, [](const Request&) { return json(); });
-  EXPECT_FALSE(server.listen(path, ""));
+  EXPECT_FALSE(server.listen(path, {}));
   EXPECT_TRUE(std::filesystem::exists(path));
 }
 

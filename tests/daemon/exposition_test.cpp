@@ -112,7 +112,7 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
 TEST(Exposition, ANameOfAnyBytesStaysALabel) {
   const json stats{{"targets", {{{"pid", 7}, {"comm", "a\"b\\c\nd\xff"}, {"intervals", 1}}}}};
   const auto samples = parse(to_open_metrics({{"targets", json::array()}}, stats));
-  EXPECT_EQ(samples.at(R"(hmk_intervals_total{pid="7",comm="a\"b\\c?d?"})"), 1);
+  EXPECT_EQ(samples.at(R"(hmk_intervals_total{pid="7",comm="a\"b\\c\\x0ad\\xff"})"), 1);
 }
 
 }  // namespace

@@ -151,9 +151,8 @@ TEST(RegionProperties, SplitAndMergeKeepThePartitionTheSamplesAndThePages) {
     for (std::uint32_t generation = 2; generation < 12; ++generation) {
       for (hmk_region& r : regions) {
         measure(random, r, kScans);
-        hmk_region_clear(&r, HMK_REGION_STALE | HMK_REGION_IN_FLIGHT);
-        if (random.one_in(8))
-          hmk_region_set(&r, random.one_in(2) ? HMK_REGION_STALE : HMK_REGION_IN_FLIGHT);
+        hmk_region_clear(&r, HMK_REGION_STALE);
+        if (random.one_in(16)) hmk_region_set(&r, HMK_REGION_STALE);
       }
       hmk_hotness_judge(regions.data(), static_cast<std::uint32_t>(regions.size()), 32768);
       const std::uint64_t quotas = sum_of_quotas(regions), resident = resident_of(regions);

@@ -114,21 +114,41 @@ double f1(Small small, std::uint32_t switches) {
   return sum / n;
 }
 
-TEST(SimAblation, RegionsThatNeverMergeOrSplitFindLess) {
-  for (const Layout layout : {Layout::kContiguous, Layout::kScattered}) {
-    const Small small{.gib = 16, .layout = layout, .budget_percent = 0.02};
-    const double full = f1(small, 0), ablated = f1(small, HMK_SWITCH_FIXED_REGIONS);
-    std::printf("mean F1: %.3f, fixed regions %.3f (paper: +22 %% run time)\n", full, ablated);
-    EXPECT_LT(ablated, full);
-  }
+/// @by: how much of F1 it has to be worth, negative what it may cost.
+void expect_worth(const char* what, const Small& small, std::uint32_t switches, double by) {
+  const double full = f1(small, 0), ablated = f1(small, switches);
+  std::printf("%s, %s at %g %%: mean F1 %.3f, without it %.3f; worth %+.3f of %+.3f\n", what,
+              small.scenario.c_str(), small.budget_percent, full, ablated, full - ablated, by);
+  EXPECT_GE(full, ablated + by) << what;
 }
 
-TEST(SimAblation, SamplesSpreadAtRandomFindLessAfterAJump) {
-  const Small small{
-      .scenario = "gups-jump", .gib = 16, .layout = Layout::kScattered, .budget_percent = 0.1};
-  const double full = f1(small, 0), ablated = f1(small, HMK_SWITCH_RANDOM_SAMPLES);
-  std::printf("mean F1: %.3f, random samples %.3f (paper: -21 %% performance)\n", full, ablated);
-  EXPECT_LT(ablated, full);
+/// Paper: run time +22 % without. Here it is worth something where samples are few and the hot set
+/// lies in one piece.
+TEST(SimAblation, RegionsThatNeverMergeOrSplitFindLessAfterAJumpAtASmallBudget) {
+  for (const auto& [percent, by] : {std::pair(0.02, 0.3), std::pair(0.05, 0.08)})
+    expect_worth("merging and splitting",
+                 {.scenario = "gups-jump", .gib = 16, .budget_percent = percent},
+                 HMK_SWITCH_FIXED_REGIONS, by);
+}
+
+/// Paper: performance -21 % without.
+TEST(SimAblation, SamplesSpreadAtRandomFindLessAfterAJumpInPiecesAtASmallBudget) {
+  expect_worth(
+      "samples where they tell most",
+      {.scenario = "gups-jump", .gib = 16, .layout = Layout::kScattered, .budget_percent = 0.1},
+      HMK_SWITCH_RANDOM_SAMPLES, 0.03);
+}
+
+/// What is true at the budget that ships: there are samples enough, and neither is worth anything;
+/// after a jump in pieces regions that had merged first have to split.
+TEST(SimAblation, AtTheShippedBudgetNeitherIsWorthAnythingNorCostsMuch) {
+  for (const Layout layout : {Layout::kContiguous, Layout::kScattered}) {
+    for (const char* scenario : {"gups-512g", "gups-jump"}) {
+      const Small small{.scenario = scenario, .gib = 2, .layout = layout};
+      expect_worth("merging and splitting", small, HMK_SWITCH_FIXED_REGIONS, -0.03);
+      expect_worth("samples where they tell most", small, HMK_SWITCH_RANDOM_SAMPLES, -0.005);
+    }
+  }
 }
 
 TEST(SimAblation, WithoutABudgetProfilingTakesAtLeastThreeTimesAsLong) {

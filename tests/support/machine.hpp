@@ -74,7 +74,6 @@ inline Machine random_machine(Random& random) {
       r.node = random.one_in(20) ? kNoNode : m.tiers[random.below(tiers)].node;
       r.leaf_shift = random.one_in(4) ? 21 : 12;
       r.movable = !random.one_in(10);
-      r.demote_only = random.one_in(10);
       m.regions[process].push_back(r);
       page += pages;
     }

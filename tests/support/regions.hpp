@@ -142,7 +142,7 @@ inline void measure(Random& random, hmk_region& r, std::uint32_t num_scans) {
   r.resident_pages = random.below32(static_cast<std::uint32_t>(hmk_region_pages(&r)) + 1);
   r.away_pages = random.below32(r.resident_pages + 1);
   r.node = static_cast<std::int16_t>(static_cast<int>(random.below(5)) - 1);
-  r.away_node = static_cast<std::int8_t>(random.below(4));
+  r.away_node = static_cast<std::int16_t>(random.below(4));
 }
 
 }  // namespace hmk::test

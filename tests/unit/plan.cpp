@@ -110,11 +110,10 @@ TEST(PlanPromotion, HoldsToItsThresholdExactly) {
   EXPECT_TRUE(plan({r}, {tier(0, 100), tier(1, 0)}, params).promotions.empty());
 }
 
-TEST(PlanPromotion, LeavesImmovableAndDemoteOnlyRegions) {
-  RegionView fixed = region(0, 2, 1, 3), only_down = region(2, 2, 1, 3);
+TEST(PlanPromotion, LeavesImmovableRegions) {
+  RegionView fixed = region(0, 2, 1, 3);
   fixed.movable = false;
-  only_down.demote_only = true;
-  EXPECT_TRUE(plan({fixed, only_down}, {tier(0, 100), tier(1, 0)}).promotions.empty());
+  EXPECT_TRUE(plan({fixed}, {tier(0, 100), tier(1, 0)}).promotions.empty());
 }
 
 TEST(PlanPromotion, KeepsTheReserveFree) {
@@ -293,12 +292,6 @@ TEST(Plan, SaysHowManyBytesStayInEachTierAndWhy) {
   EXPECT_EQ(p.stayed, (std::vector<Stayed>{{.node = 1, .no_gain = 8 * kMiB},
                                            {.node = 2, .no_gain = 4 * kMiB}}))
       << "what is cold wants nothing";
-}
-
-TEST(PlanDemotion, MayPushOutARegionThatIsPinnedToFallOnly) {
-  RegionView victim = region(0, 2, 0, 0);
-  victim.demote_only = true;
-  EXPECT_EQ(plan({victim, region(2, 2, 1, 3)}, {tier(0, 0), tier(1, 9)}).demotions.size(), 1u);
 }
 
 TEST(Plan, IsEmptyWithoutRegionsOrTiers) {

@@ -132,12 +132,12 @@ TEST(ShortlistTest, LooksAtSoManyOfALongListThatItTakes) {
   Histogram h({.buckets = 1, .num_scans = 3}, kTwoNodes);
   for (std::uint32_t i = 0; i < Shortlist::kMostLookedAt + 2; ++i) {
     RegionView r = region(2 * i, 2, 0, 1);
-    r.demote_only = i == 0;  // not taken: does not count
+    r.written = i == 0;  // not taken: does not count
     r.hi_q16 = i;
     h.insert(0, r);
   }
   Shortlist list(h, promotes_before);
-  list.add(0, 0, [](const Histogram::Entry& e) { return e.demote_only == 0; });
+  list.add(0, 0, [](const Histogram::Entry& e) { return e.written == 0; });
   list.seal();
   EXPECT_EQ(h[list.front()].hi_q16, Shortlist::kMostLookedAt);
 }

@@ -7,6 +7,19 @@ using namespace hmk::test;
 
 namespace {
 
+TEST(RegionAt, GoesOnWithTheRegionThatEndsBeyondTheAddressOrStartsOver) {
+  const Regions r = {region_of(1, 2), region_of(4, 6), region_of(6, 9)};
+  const auto at = [&](std::uint64_t page) { return hmk_region_at(r.data(), 3, page * kPageBytes); };
+  EXPECT_EQ(at(0), 0u);
+  EXPECT_EQ(at(1), 0u);
+  EXPECT_EQ(at(2), 1u) << "a region's end is not in it";
+  EXPECT_EQ(at(3), 1u);
+  EXPECT_EQ(at(5), 1u);
+  EXPECT_EQ(at(6), 2u);
+  EXPECT_EQ(at(9), 0u) << "behind the last";
+  EXPECT_EQ(hmk_region_at(r.data(), 0, 0), 0u);
+}
+
 TEST(RegionRefresh, CutsANewSpanAtTwoMebibytes) {
   const Refreshed r = refresh({}, {span_of(0, 3 * kBasePages)});
   ASSERT_EQ(r.regions.size(), 3u);

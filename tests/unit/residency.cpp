@@ -67,6 +67,26 @@ TEST(ResidencyGuess, StepsOverRegionsThatWereNotSampled) {
   EXPECT_EQ(c.regions[1].node, 3);
 }
 
+TEST(ResidencyGuess, TellsWhereTheSamplesOfTheNextRegionsBegin) {
+  Case c;
+  c.add(512, {1, 1}, 0);
+  c.add(512, {3}, HMK_REGION_STALE);
+  c.add(512, {2, 0, 2}, HMK_REGION_CENSUS);
+  EXPECT_EQ(hmk_residency_guess(c.regions.data(), 2, c.samples.data()), c.samples.data() + 2);
+  EXPECT_EQ(hmk_residency_guess(&c.regions[2], 1, c.samples.data() + 2), c.samples.data() + 5);
+  EXPECT_EQ(c.regions[2].node, 2);
+}
+
+TEST(ResidencyGuess, KeepsApartWhatLiesOnNoKnownNode) {
+  Case c;
+  c.add(512, {-1, 0, -1, -1}, HMK_REGION_CENSUS);
+  c.add(512, {6, -1, 6, 6}, HMK_REGION_CENSUS);
+  EXPECT_EQ(c.guess()[0].node, -1);
+  EXPECT_EQ(c.regions[0].away_pages, 128u);
+  EXPECT_EQ(c.regions[1].node, 6);
+  EXPECT_EQ(c.regions[1].away_node, -1);
+}
+
 TEST(ResidencyGuess, StillWaitsForTheCensus) {
   Case c;
   c.add(512, {1}, HMK_REGION_CENSUS);

@@ -25,7 +25,7 @@ Reply unreachable(const std::string& path, const std::string& why, const std::st
 Reply explain_connect(const std::string& path, int err) {
   if (err == EACCES || err == EPERM)
     return unreachable(path, "this user may not open the socket",
-                       "run as root or join the group hmk");
+                       "run as root or as a member of the group hmk (hmk-admin may change things)");
   return unreachable(path, std::strerror(err),
                      "start it with 'systemctl start hmkd' or name its socket with --socket");
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "table.hpp"
+#include "util/printable.hpp"
 
 namespace hmkctl {
 namespace {
@@ -50,12 +51,12 @@ std::string rgb(double heat) {
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : hmk::printable(text)) {
     if (c == '<')
       out += "&lt;";
     else if (c == '&')
       out += "&amp;";
-    else if (static_cast<unsigned char>(c) >= 0x20)
+    else
       out += c;
   }
   return out;

@@ -2,11 +2,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <functional>
 
 #include "heat_map.hpp"
+#include "util/private_file.hpp"
 #include "watch.hpp"
 
 namespace hmkctl {
@@ -85,11 +84,11 @@ nlohmann::json to_json(const HeatMap& map, const hmk::RecordedTarget& target) {
 }
 
 int write_svg(const std::string& path, const std::string& svg) {
-  std::ofstream file(path);
-  file << svg;
-  if (!file.flush())
-    return fail({path + ": cannot be written: " + std::strerror(errno), "name another file"});
-  return kOk;
+  auto file = hmk::PrivateFile::create(path);
+  if (!file) return fail(file.error());
+  file->write(svg);
+  const auto done = file->flush();
+  return done ? kOk : fail(done.error());
 }
 
 int draw(const Context& context, const HeatmapOptions& options, const Source& source) {
@@ -110,7 +109,7 @@ int draw(const Context& context, const HeatmapOptions& options, const Source& so
   const std::string title =
       source.target.comm + " (PID " + std::to_string(source.target.pid) + "): smoothed hotness";
   if (!options.svg.empty()) return write_svg(options.svg, draw_svg(map, title));
-  const std::string text = context.as_json ? to_json(map, source.target).dump(2) + "\n"
+  const std::string text = context.as_json ? json_text(to_json(map, source.target), 2)
                                            : draw_text(map, isatty(STDOUT_FILENO) != 0);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return kOk;

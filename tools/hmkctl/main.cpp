@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "util/cli.hpp"
+#include "util/printable.hpp"
 #include "util/suggest.hpp"
 #include "verb.hpp"
 
@@ -53,7 +54,7 @@ std::vector<std::string_view> verb_names() {
 }
 
 int usage_error(const std::string& problem, const std::string& remedy) {
-  std::fprintf(stderr, "hmkctl: %s; %s\n", problem.c_str(), remedy.c_str());
+  std::fprintf(stderr, "hmkctl: %s; %s\n", hmk::printable(problem).c_str(), remedy.c_str());
   return hmkctl::kUsage;
 }
 
@@ -113,7 +114,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "hmkctl: %s\n", e.what());
+    std::fprintf(stderr, "hmkctl: %s\n", hmk::printable(e.what()).c_str());
     return hmkctl::kFailed;
   }
 }

@@ -223,14 +223,12 @@ bool is_in_order(const std::vector<RecordedRegion>& regions) {
 
 }  // namespace
 
-RecordWriter::RecordWriter(std::string path, std::ofstream file)
-    : path_(std::move(path)), file_(std::move(file)) {}
+RecordWriter::RecordWriter(PrivateFile file) : file_(std::move(file)) {}
 
 Result<RecordWriter> RecordWriter::create(const std::string& path, const RecordedTarget& target) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file)
-    return Error{path + ": cannot be written: " + std::strerror(errno), "name another file", errno};
-  RecordWriter writer(path, std::move(file));
+  Result<PrivateFile> file = PrivateFile::create(path);
+  if (!file) return file.error();
+  RecordWriter writer(*std::move(file));
   writer.put(kMagic);
   writer.put(u32(kVersion));
   Packer payload(kTarget);
@@ -241,7 +239,7 @@ Result<RecordWriter> RecordWriter::create(const std::string& path, const Recorde
 }
 
 void RecordWriter::put(std::string_view bytes) {
-  file_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file_.write(bytes);
   bytes_ += bytes.size();
 }
 
@@ -249,9 +247,7 @@ Result<void> RecordWriter::put_block(const std::string& payload) {
   put(u32(static_cast<std::uint32_t>(payload.size())));
   put(u32(crc32(payload)));
   put(payload);
-  if (!file_.flush())
-    return Error{path_ + ": cannot be written: " + std::strerror(errno), "make room for it", errno};
-  return {};
+  return file_.flush();
 }
 
 Result<void> RecordWriter::append(const RecordedFrame& frame) {

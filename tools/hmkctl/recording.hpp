@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "util/private_file.hpp"
 #include "util/result.hpp"
 
 namespace hmk {
@@ -50,7 +51,7 @@ struct RecordedTarget {
 
 class RecordWriter {
  public:
-  /// Replaces `path`.
+  /// Replaces `path`, readable by its owner only.
   static Result<RecordWriter> create(const std::string& path, const RecordedTarget& target);
   Result<void> append(const RecordedFrame& frame);
   /// The end mark; without it the file counts as cut short.
@@ -62,12 +63,11 @@ class RecordWriter {
   std::uint64_t regions() const { return regions_; }
 
  private:
-  RecordWriter(std::string path, std::ofstream file);
+  explicit RecordWriter(PrivateFile file);
   void put(std::string_view bytes);
   Result<void> put_block(const std::string& payload);
 
-  std::string path_;
-  std::ofstream file_;
+  PrivateFile file_;
   RecordedFrame before_;
   std::uint64_t bytes_ = 0, frames_ = 0, regions_ = 0;
 };

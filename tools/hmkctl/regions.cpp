@@ -24,7 +24,8 @@ const std::vector<Table>& region_tables() {
       {"targets",
        {{"pid", "PID"}, {"comm", "COMM"}, {"seq", "INTERVAL"}, {"nr_regions", "REGIONS"}},
        Layout::rows,
-       {kRegions}}};
+       {kRegions},
+       "none whose addresses this user may see"}};
   return kTables;
 }
 

@@ -12,6 +12,8 @@ Run make_stats(CLI::App& /*verb*/) {
                                  {"no_room", "refused: no room", Unit::bytes},
                                  {"kind", "refused: kind", Unit::bytes},
                                  {"gone", "refused: gone", Unit::bytes},
+                                 {"policy", "refused: policy", Unit::bytes},
+                                 {"poisoned", "refused: poisoned", Unit::bytes},
                                  {"failed", "refused: whole range", Unit::bytes}},
                                 Layout::fields};
     static const Table kPairs{"pairs",

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "util/printable.hpp"
+
 namespace hmkctl {
 namespace {
 
@@ -135,9 +137,9 @@ std::string list_text(const json& list) {
 std::string to_text(const json& value, Unit unit) {
   if (value.is_null()) return "-";
   if (value.is_array()) return list_text(value);
-  if (value.is_string()) return value.get<std::string>();
+  if (value.is_string()) return hmk::printable(value.get<std::string>());
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  if (!value.is_number()) return value.dump();
+  if (!value.is_number()) return hmk::printable(value.dump());
   char text[48];
   switch (unit) {
     case Unit::bytes:
@@ -178,10 +180,12 @@ std::string to_text(const json& answer, const std::vector<Table>& tables) {
   return text;
 }
 
+std::string json_text(const json& value, int indent) {
+  return value.dump(indent, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace) + "\n";
+}
+
 void print(const json& answer, const std::vector<Table>& tables, bool as_json) {
-  const std::string text =
-      as_json ? select(answer, tables).dump(2, ' ', false, json::error_handler_t::replace) + "\n"
-              : to_text(answer, tables);
+  const std::string text = as_json ? json_text(select(answer, tables), 2) : to_text(answer, tables);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }

@@ -38,6 +38,9 @@ struct Table {
 nlohmann::json select(const nlohmann::json& answer, const std::vector<Table>& tables);
 std::string to_text(const nlohmann::json& answer, const std::vector<Table>& tables);
 
+/// With a newline; only ASCII, so that no name in it can do anything to a terminal.
+std::string json_text(const nlohmann::json& value, int indent);
+
 /// To stdout, as JSON or text.
 void print(const nlohmann::json& answer, const std::vector<Table>& tables, bool as_json);
 

@@ -42,7 +42,7 @@ std::string frame(const json& status, const json& regions, bool as_json) {
   if (!as_json) return to_text(status, status_tables()) + "\n" + to_text(regions, region_tables());
   json out = select(status, status_tables());
   out["regions"] = select(regions, region_tables())["targets"];
-  return out.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(out, -1);
 }
 
 int run_top(const Context& context, const TopOptions& options) {

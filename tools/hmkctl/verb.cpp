@@ -4,12 +4,14 @@
 #include <cstdio>
 #include <sstream>
 
+#include "util/printable.hpp"
+
 namespace hmkctl {
 
 int fail(const Reply& reply) {
   std::istringstream lines(reply.problem);
   for (std::string line; std::getline(lines, line);)
-    std::fprintf(stderr, "hmkctl: %s\n", line.c_str());
+    std::fprintf(stderr, "hmkctl: %s\n", hmk::printable(line).c_str());
   return reply.exit_code;
 }
 

@@ -101,7 +101,8 @@ json Watch::ask_target(int limit) {
   const Reply reply = ask(context_.socket, "regions", {{"pid", target_.pid}, {"limit", limit}});
   if (reply.exit_code == kOk && !reply.data.at("targets").empty())
     return reply.data.at("targets")[0];
-  if (reply.exit_code != kFailed) trouble_ = reply;  // kFailed: the process has ended
+  // Once it has been seen, kFailed says that the process has ended.
+  if (reply.exit_code != kFailed || seen_ == 0) trouble_ = reply;
   return {};
 }
 

@@ -44,7 +44,7 @@ def main() -> int:
         capture(args.kernel, Path(logs))
         for text in sorted(Path(logs).glob("*.ansi")):
             picture = args.out / f"{text.stem}.svg"
-            picture.write_text(terminal.to_svg(text.read_text(encoding="utf-8")), encoding="utf-8")
+            terminal.write_private(picture, terminal.to_svg(text.read_text(encoding="utf-8")))
             print(picture)
     return 0
 

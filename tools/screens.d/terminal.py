@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A captured terminal (tmux capture-pane -e) as SVG."""
+import os
 import re
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import groupby
+from pathlib import Path
 from typing import List, Tuple
 
 WIDTH, HEIGHT, MARGIN = 8.4, 17, 12  # of a cell; pixels
@@ -89,3 +91,11 @@ def to_svg(text: str) -> str:
                            f'lengthAdjust="spacingAndGlyphs">{escape(word)}</text>')
             x += len(word)
     return "\n".join([*out, "</svg>"]) + "\n"
+
+
+def write_private(path: Path, text: str) -> None:
+    """For its owner alone, whatever the umask and whatever it was before."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600), "w", encoding="utf-8") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.truncate()
+        file.write(text)

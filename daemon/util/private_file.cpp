@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "util/private_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "util/fd.hpp"
+
+namespace hmk {
+namespace {
+
+Error cannot_write(const std::string& path, const char* remedy) {
+  const int err = errno;
+  return {path + ": cannot be written: " + std::strerror(err), remedy, err};
+}
+
+/// One that was there keeps its mode over O_CREAT: it is closed to others before the first
+/// byte is written.
+bool make_private(int fd) {
+  struct stat st {};
+  if (::fstat(fd, &st) != 0) return false;
+  if (!S_ISREG(st.st_mode)) return true;  // a pipe, a terminal: not ours to change
+  return ((st.st_mode & 077) == 0 || ::fchmod(fd, 0600) == 0) && ::ftruncate(fd, 0) == 0;
+}
+
+}  // namespace
+
+Result<PrivateFile> PrivateFile::create(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd || !make_private(fd.get())) return cannot_write(path, "name another file");
+  std::FILE* const file = ::fdopen(fd.get(), "wb");
+  if (file == nullptr) return cannot_write(path, "name another file");
+  (void)fd.release();
+  return PrivateFile(path, file);
+}
+
+void PrivateFile::write(std::string_view bytes) {
+  (void)std::fwrite(bytes.data(), 1, bytes.size(), file_.get());
+}
+
+Result<void> PrivateFile::flush() {
+  if (std::fflush(file_.get()) != 0 || std::ferror(file_.get()) != 0)
+    return cannot_write(path_, "make room for it");
+  return {};
+}
+
+}  // namespace hmk
