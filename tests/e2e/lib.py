@@ -147,9 +147,14 @@ class Books:
 
     SHARE = 100  # a hundredth of the memory is noise: per-CPU counts, what the kernel keeps for next time
 
-    def __init__(self) -> None:
-        self._taint = self._read_taint()
-        self._before = self._settled()
+    def __init__(self, noted: Optional[Tuple[int, Dict[str, int]]] = None) -> None:
+        """As of now, or of when another one was noted()."""
+        self._taint: int = noted[0] if noted else self._read_taint()
+        self._before: Dict[str, int] = noted[1] if noted else self._settled()
+
+    def noted(self) -> Tuple[int, Dict[str, int]]:
+        """For a Books of another process, also by way of JSON."""
+        return self._taint, self._before
 
     @staticmethod
     def _read_taint() -> int:
@@ -226,8 +231,8 @@ def end_load(load: subprocess.Popen) -> None:
     check(load.returncode == 0 and last_line["wrong_values"] == 0, f"no value is wrong: {last_line}")
 
 
-def figures(**values: int) -> None:
-    """What tools/torture shows of this run: `count`, and `lost` where writes could be."""
+def figures(**values: Union[int, Dict[str, int]]) -> None:
+    """What tools/torture shows of this run: `count`, `lost` where writes could be, and what they are made `of`."""
     (RESULTS / "figures.json").write_text(json.dumps(values), encoding="ascii")
 
 

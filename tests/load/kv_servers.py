@@ -22,11 +22,11 @@ def command(at: str) -> List[str]:
     return ["memcached", "-u", "root", "-s", at, "-t", "1", "-m", "64"]
 
 
-def load(at: str, verb: str, *words: str, stdin: str = "") -> Dict[str, Dict[str, Any]]:
+def load(at: str, verb: str, *words: str, stdin: str = "") -> Dict[str, Any]:
     """The last line of each verb."""
     done = subprocess.run([program, verb, "--server", server, "--socket", at, "--state", at + ".state", *words],
                           input=stdin, stdout=subprocess.PIPE, text=True, timeout=LIMIT, check=False)
-    lines = {report["verb"]: report for report in map(json.loads, done.stdout.splitlines())}
+    lines: Dict[str, Any] = {report["verb"]: report for report in map(json.loads, done.stdout.splitlines())}
     return {**lines, "code": done.returncode}
 
 

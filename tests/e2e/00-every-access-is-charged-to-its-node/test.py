@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # kernels: 6.1 6.12
 # timeout: 300
 # count: yes
@@ -64,7 +65,7 @@ lib.check(resumed["mark"] == 3 and sum(lib.misses(resumed, 0, "kernel", "write")
 lib.mark(15)
 lib.run("taskset", "-c", 0, lib.helper("touch"), 0, env={**os.environ, "TOUCH_WITHOUT_MARKS": "1"})
 lib.mark(1)
-before, after = lib.marks()[-2:]
-counted = sum(lib.misses(after, 0)) - sum(lib.misses(before, 0))
-lib.check([before["mark"], after["mark"]] == [15, 1] and counted < 0.001 * LINES,
+stopped, after = lib.marks()[-2:]
+counted = sum(lib.misses(after, 0)) - sum(lib.misses(stopped, 0))
+lib.check([stopped["mark"], after["mark"]] == [15, 1] and counted < 0.001 * LINES,
           f"nothing is counted between mark 15 and the next mark 0, but {counted} under way as it came")

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 120
+# alone: yes
 # defines: HMK_TEST_SWITCHES
 """The negative controls, so the integrity test can fail: it reports corruption with the TLB flush left out,
 on both commit paths, and with the write bit as the only sign of a write while something else clears that bit;
@@ -8,6 +10,7 @@ none with the same load and the module as it ships, which refuses both switches.
 import json
 import os
 import sys
+from typing import List
 
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
@@ -23,7 +26,8 @@ for path in (["--no-flush"], ["--no-flush", "--force-vma"], ["--write-bit", "--f
 lib.unload_module()
 
 lib.load_module()
-for path in ([], ["--force-vma"]):
+NO_FLAGS: List[str] = []
+for path in (NO_FLAGS, ["--force-vma"]):
     done = lib.run(PROGRAM, "--size", "16MiB", "--for", "5s", "--clear-refs", *path)
     print(done.stdout)
     lib.check(json.loads(done.stdout.splitlines()[-1])["recopied"] > 1000, "pages were written and copied again")

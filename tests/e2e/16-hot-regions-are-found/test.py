@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 120
 # clock: instructions
 """A program with a known hot part: its regions and no others become hot within a few intervals, in

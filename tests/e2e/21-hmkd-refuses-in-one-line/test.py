@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 """hmkd without the module, on processes it may not or cannot manage, and on a kernel whose symbols
 cannot be found: one line that names the thing, the place and the remedy, exit code 1; or it runs on
 what the kernel offers and says what is missing."""

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 900
 # clock: instructions
 """GUPS on 1 GiB with a tenth of it hot in scattered 2 MiB pieces, watched at 1 % of one CPU: the hot
@@ -215,6 +216,12 @@ def compare_with_damon(gups: Gups, ours: Score, our_share: float) -> None:
                   f"recall / precision {ours}, DAMON's {theirs}")
 
 
+def check_found(scores: List[Score], recall: float, precision: float, what: str) -> None:
+    """In one of them at least; the best of both is told."""
+    best = max(scores, key=lambda s: min(s.recall / recall, s.precision / precision))
+    lib.check(best.recall >= recall and best.precision >= precision, f"{what}: recall / precision {best} of {recall} / {precision}")
+
+
 def main() -> None:
     if not (TRACING / "events").exists():
         lib.run("mount", "-t", "tracefs", "tracefs", TRACING)
@@ -236,9 +243,10 @@ def main() -> None:
     lib.unload_module()
     lib.check(keeper.state_percent <= 0.04, f"its state is {keeper.state_percent:.4f} % of the managed memory")
     lib.check(share <= BUDGET_BP / 100, f"profiling took {share:.2f} % of a CPU, its budget is {BUDGET_BP / 100} %")
-    lib.check(any(s.recall >= 0.95 and s.precision >= 0.9 for s in before), "found within 10 intervals")
-    lib.check(before[-1].recall >= 0.95 and before[-1].precision >= 0.9, "and not lost again")
-    lib.check(any(s.recall >= 0.9 for s in after[:5]), "found again within 5 intervals of the jump")
+    check_found(before, 0.95, 0.9, "found within 10 intervals")
+    check_found(before[-1:], 0.95, 0.9, "and not lost again")
+    check_found(after[:5], 0.9, 0.9, "found again within 5 intervals of the jump")
+    check_found(after[-1:], 0.95, 0.9, "and not lost again")
 
 
 main()

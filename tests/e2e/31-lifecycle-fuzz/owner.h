@@ -17,17 +17,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../support/ship.h"
 #include "shared.h"
 
 #define SESSIONS	3
 #define MAX_RECORDS	4096u
-#define RANGES		4u
 
 struct session {
 	int fd;			/* -1: closed */
 	struct slot *slot;
 	unsigned char *table;
-	uint64_t table_bytes, cookie;
+	uint64_t table_bytes;
+	struct ship ship;
 };
 
 static struct session sessions[SESSIONS];
@@ -90,6 +91,7 @@ static void open_session(struct session *s)
 	if (s->table == MAP_FAILED)
 		die("mmap of the table: %s", strerror(errno));
 	s->table_bytes = a.table_bytes;
+	ship_begin(&s->ship, s->fd, below(UINT64_MAX));
 }
 
 /* Regions in address order, none empty, none over another, none hotter than can be. */
@@ -120,71 +122,82 @@ static void check_table(struct session *s)
 	}
 }
 
-static void count_moved(const struct hmk_range_result *result, uint32_t nr)
+/* What has been moved since the last time, by how it was asked for. */
+static void count_moved(struct session *s)
 {
-	for (uint32_t i = 0; i < nr; i++)
-		did_n(DID_pages_moved, result[i].pages_clean + result[i].pages_recopied +
-				       result[i].pages_sync);
+	for (unsigned int mode = 0; mode < SHIP_MODES; mode++) {
+		did_n(DID_pages_synchronous + mode, s->ship.count[mode].pages);
+		did_n(DID_cut_short, s->ship.count[mode].cut_short);
+		s->ship.count[mode] = (struct ship_count){ 0 };
+	}
+}
+
+/* Whole mappings and pieces of them, each somewhere else, up to as many as a ticket takes. */
+static unsigned int some_ranges(struct session *s, struct hmk_range *ranges)
+{
+	const unsigned int first = (unsigned int)below(MAPPINGS), wanted = 1 + (unsigned int)below(6);
+	unsigned int nr = 0;
+
+	for (unsigned int n = 0; n < wanted && nr < SHIP_RANGES; n++) {
+		const struct slot *slot = s->slot;
+		const unsigned int i = (first + n) % MAPPINGS;
+		const uint64_t start = slot->at[i].start, length = slot->at[i].length;
+		uint32_t cut = 0;
+
+		if (!start || !length)
+			continue;
+		if (below(2)) {
+			ship_cut(&s->ship, start, start + length, (int)below(4), (int)below(4), ranges, &cut);
+			nr = cut;
+			break;
+		}
+		ranges[nr++] = (struct hmk_range){ .start = start, .length = length, .node = (int)below(4) };
+	}
+	return nr;
 }
 
 static void do_move(struct session *s)
 {
-	struct hmk_range ranges[RANGES];
-	struct hmk_range_result results[RANGES] = { 0 };
-	struct hmk_move m = {
-		.size = sizeof(m), .ranges = (uint64_t)ranges,
-		.flags = (uint32_t)below(2) * HMK_MOVE_SYNC_COPY | (uint32_t)below(2) * HMK_MOVE_SHARED |
-			 (below(4) ? 0 : HMK_MOVE_FORCE_VMA),
-		.chunk_pages = below(2) ? 0 : 1 + (uint32_t)below(512),
-	};
+	const enum ship_mode mode = ship_mode_of(below(6));
+	struct hmk_range ranges[SHIP_RANGES];
+	const unsigned int nr = some_ranges(s, ranges);
+	const uint32_t flags = (uint32_t)below(2) * HMK_MOVE_SYNC_COPY | (uint32_t)below(2) * HMK_MOVE_SHARED |
+			       (below(4) ? 0 : HMK_MOVE_FORCE_VMA);
 
-	for (unsigned int n = 0; n < RANGES; n++) {
-		struct hmk_range *r = &ranges[m.nr_ranges];
-		const unsigned int i = (unsigned int)below(MAPPINGS);
+	if (!nr)
+		return;
+	errno = ship_send(&s->ship, mode, flags, below(2) ? 0 : 1 + (uint32_t)below(512), ranges, nr);
+	/* EBUSY: the same range twice, as mappings change while they are read. EAGAIN: the queue is full. */
+	if (ALLOWED(errno ? -1 : 0, ESRCH, EBUSY, EAGAIN))
+		return;
+	did(mode == SHIP_SYNC ? DID_move : mode == SHIP_TICKET ? DID_ticket : DID_paired);
+	count_moved(s);
+}
 
-		*r = (struct hmk_range){ .start = s->slot->at[i].start, .length = s->slot->at[i].length,
-					 .node = (int)below(4) };
-		m.nr_ranges += r->start && r->length;
+static void stop_moves(struct session *s)
+{
+	for (unsigned int i = 0; i < SHIP_OPEN; i++) {
+		if (s->ship.open[i].cookie && s->ship.open[i].mode == SHIP_STOPPED)
+			did(DID_cancel);
 	}
-	if (!m.nr_ranges)
-		return;
-	if (below(2)) {
-		m.flags |= HMK_MOVE_TICKET;
-		m.cookie = ++s->cookie;
-	} else {
-		m.results = (uint64_t)results;
-	}
-	/* EBUSY: the same range twice. EAGAIN: the queue is full. */
-	if (ALLOWED(ioctl(s->fd, HMK_IOC_MOVE, &m), ESRCH, EBUSY, EAGAIN))
-		return;
-	did(m.flags & HMK_MOVE_TICKET ? DID_ticket : DID_move);
-	count_moved(results, m.nr_ranges);
+	errno = ship_stop(&s->ship);
+	if (errno)
+		die("a ticket cannot be stopped: %s", strerror(errno));
 }
 
 static void read_events(struct session *s)
 {
-	struct pollfd p = { .fd = s->fd, .events = POLLIN };
-	struct hmk_range_result results[RANGES] = { 0 };
-	struct hmk_event event;
+	int kind;
 
-	while (poll(&p, 1, (int)below(30)) == 1 && p.revents & POLLIN) {
-		if (read(s->fd, &event, sizeof(event)) != sizeof(event))
-			die("read of an event: %s", strerror(errno));
-		if (event.kind == HMK_EVENT_INTERVAL) {
+	while ((kind = ship_event(&s->ship, (int)below(30))) != 0) {
+		if (kind < 0)
+			die("an event or its ticket: %s", strerror(errno));
+		count_moved(s);
+		if (kind == HMK_EVENT_INTERVAL) {
 			did(DID_intervals);
-		} else if (event.kind == HMK_EVENT_GONE) {
+		} else if (kind == HMK_EVENT_GONE) {
 			shut(s);
 			return;
-		} else {
-			/* How many ranges it had is not remembered: EINVAL until it is right. */
-			struct hmk_result r = { .size = sizeof(r), .cookie = event.value,
-						.results = (uint64_t)results };
-
-			do
-				r.nr_ranges++;
-			while (r.nr_ranges < RANGES &&
-			       ALLOWED(ioctl(s->fd, HMK_IOC_RESULT, &r), EINVAL));
-			count_moved(results, r.nr_ranges);
 		}
 	}
 }
@@ -194,7 +207,7 @@ static void use(struct session *s)
 	struct hmk_set set = { .size = sizeof(set) };
 	struct hmk_stats stats = { .size = sizeof(stats) };
 
-	switch (below(12)) {
+	switch (below(13)) {
 	case 0:
 		set.params = some_params();
 		ALLOWED(ioctl(s->fd, HMK_IOC_SET, &set));
@@ -223,6 +236,9 @@ static void use(struct session *s)
 	case 7:
 	case 8:
 		read_events(s);
+		break;
+	case 9:
+		stop_moves(s);
 		break;
 	default:
 		do_move(s);

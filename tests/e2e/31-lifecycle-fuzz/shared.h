@@ -21,7 +21,8 @@
 #define FUZZ_KINDS(X) X(map) X(unmap) X(remap) X(protect) X(dontneed) X(hugepage) X(nohugepage) \
 	X(pageout) X(collapse) X(write) X(verify) X(fork) X(exec) X(exit) X(kill_target) \
 	X(kill_owner) X(attach) X(start) X(set) X(stop) X(table) X(stats) X(move) X(ticket) \
-	X(close) X(pages_moved) X(intervals)
+	X(paired) X(cancel) X(close) X(intervals) X(cut_short) \
+	X(pages_synchronous) X(pages_ticket) X(pages_paired) X(pages_stopped)	/* in the order of enum ship_mode */
 
 enum kind {
 #define AS_ENUM(name) DID_##name,

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 600
 # clock: instructions
 """The CPU time of profiling stays within its budget in every interval after the second, at 0.5, 1, 2, 5

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 300
 # clock: instructions
 """A load fills four tiers but for 12 MiB and is hot in a tenth that lies anywhere, while another program maps and frees
@@ -65,7 +66,7 @@ def look() -> float:
 
 
 NODES = ",".join(map(str, TIERS))
-shares = []
+shares: list = []
 lib.load_module()
 Path("/proc/sys/vm/min_free_kbytes").write_text("4096", encoding="ascii")  # what is left can be had
 beside = lib.Touch(NODES, bind=True)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # clock: instructions
 """Of two areas of huge pages one is read in the lower half of each page only. With the option the pages of that
 area are split, its halves become regions of their own, hot and cold, and move apart; the other's stay

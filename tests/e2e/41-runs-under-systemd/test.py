@@ -1,15 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# One kernel in a plain run, for its time; the other by --kernel 6.1.
 # suite: 6.12
 # timeout: 400
 """hmkd as it is installed, under a real systemd (in namespaces of its own): found by its unit,
 redis-server is managed; a broken file is refused by reload and a good one taken over; a stopped hmkd is
-killed by the watchdog and comes back; hmkd@PID manages one process; and the journal holds nothing that
-anybody must look at."""
+killed by the watchdog and comes back; hmkd@PID manages one process; the group reads, admins change, root is
+never kept out; no process forges a line by its name; and the journal holds nothing that anybody must look at."""
+import grp
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +74,74 @@ def status(*socket: str) -> dict:
     return json.loads(done.stdout) if done.returncode == 0 else {"targets": [], "daemon": {"mode": ""}}
 
 
+READER, ADMIN = "hmk", "hmk,hmk-admin"
+SOMEBODY, FORGED = 1234, "\\x0a<0>forged\\x1b[2J"  # as it is shown
+
+
+def somebody(groups: str, *words: str) -> subprocess.CompletedProcess:
+    """What hmkctl tells a user who is in these groups."""
+    member = f"--groups={groups}" if groups else "--clear-groups"
+    return inside("setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", member, "hmkctl", *words, check_status=False)
+
+
+def rights() -> None:
+    """The group reads, admins change, others stay outside; addresses are their owner's."""
+    pid = status()["targets"][0]["pid"]
+    for words in (["status"], ["stats"], ["tiers"], ["version"], ["regions"], ["top", "--once"]):
+        lib.check(somebody(READER, *words).returncode == 0, f"a reader may ask for {words[0]}")
+    lib.check(json.loads(somebody(READER, "--json", "regions").stdout)["targets"] == [], "and sees no addresses of others")
+    refused = somebody(READER, "regions", "--pid", str(pid))
+    lib.check((refused.returncode, refused.stdout) == (1, f"hmkctl: the addresses of PID {pid} are shown to its owner and to "
+                                                       "those who may change hmkd; run it as root or as a member of the "
+                                                       "group hmk-admin\n"), f"told so: {refused.stdout}")
+    for words in (["set", "interval", "300ms"], ["attach", "1"], ["detach", str(pid)], ["reload"], ["pause"], ["resume"]):
+        refused = somebody(READER, *words)
+        lib.check((refused.returncode, refused.stdout) == (1, f"hmkctl: '{words[0]}' changes hmkd and this user may only read; "
+                                                           "run it as root or as a member of the group hmk-admin\n"),
+                  f"a reader may not {words[0]}: {refused.stdout}")
+    lib.check(len(status()["targets"]) == 1, "nothing has changed")
+    done = somebody(ADMIN, "set", "interval", "250ms")
+    lib.check(done.returncode == 0 and status()["daemon"]["interval_ns"] == 250_000_000, f"an admin changes: {done.stdout}")
+    lib.check(somebody(ADMIN, "regions", "--pid", str(pid)).returncode == 0, "and sees addresses")
+    for groups in ("", "hmk-admin"):
+        refused = somebody(groups, "status")
+        lib.check(refused.returncode == 3 and "member of the group hmk" in refused.stdout, f"'{groups}' stays outside")
+
+
+def crowd() -> None:
+    """64 of the group are connected: there is no room for another, and still for root."""
+    links = [socket.socket(socket.AF_UNIX) for _ in range(64)]
+    os.setegid(grp.getgrnam("hmk").gr_gid)
+    os.seteuid(SOMEBODY)
+    for link in links:
+        link.connect("/run/hmk/control.sock")
+    os.seteuid(0)
+    os.setegid(0)
+    lib.wait_for(lambda: "too many clients" in somebody(READER, "status").stdout, 20, "no room for another of the group")
+    lib.check(len(status()["targets"]) == 1, "root is served")
+    for link in links:
+        link.close()
+    lib.wait_for(lambda: somebody(READER, "status").returncode == 0, 20, "when they have left, the group is served again")
+
+
+def forged_name() -> None:
+    """A process whose name is a line of the journal and clears the screen."""
+    forger = subprocess.Popen(["nsenter", "-t", str(init), "-p", "-m", "-C", "sh", "-c",
+                               r"printf '\n<0>forged\033[2J' > /proc/self/comm; : forger; while :; do sleep 1; done"])
+    pid = lib.wait_for(lambda: inside("pgrep", "-f", "^sh -c .*: forger", check_status=False).stdout.split(), 20, "it runs")[0]
+    lib.wait_for(lambda: inside("cat", f"/proc/{pid}/comm").stdout == "\n<0>forged\x1b[2J\n", 20, "under its name")
+    told = "".join(inside("hmkctl", *words).stdout for words in (["attach", pid], ["status"], ["top", "--once"], ["stats"],
+                                                                 ["detach", pid]))
+    lib.check(FORGED in told and "\x1b" not in told and "\n<0>" not in told, f"hmkctl shows it in letters:\n{told}")
+    inside("kill", pid)
+    forger.wait(20)
+    journal = inside("journalctl", "-b", "-o", "json", "-u", "hmkd").stdout.splitlines()
+    entries = [json.loads(line) for line in journal]
+    lib.check(any(str(entry["MESSAGE"]).startswith(f"attached pid={pid} comm={FORGED} ") for entry in entries), "so does the journal")
+    lib.check(not [entry for entry in entries if entry.get("PRIORITY") == "0" or str(entry["MESSAGE"]).startswith("forged")],
+              "and has no line of its making")
+
+
 def promoted() -> int:
     return sum(t["promoted_bytes"] for t in json.loads(inside("hmkctl", "--json", "stats").stdout)["targets"])
 
@@ -105,6 +176,10 @@ filters = inside("grep", "Seccomp:", f"/proc/{show('hmkd', 'MainPID')}/status").
 lib.check(filters == ["Seccomp:", "2"], f"the unit's filter of system calls is in force: {filters}")
 doctor = inside("hmkctl", "doctor", check_status=False)
 lib.check(doctor.returncode == 0, f"doctor finds nothing to do:\n{doctor.stdout}")
+
+rights()
+crowd()
+forged_name()
 
 configure("mode: manage\nbuckets: 010\n")
 lib.check(inside("systemctl", "reload", "hmkd", check_status=False).returncode != 0, "a broken file is not reloaded")

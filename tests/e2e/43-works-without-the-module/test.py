@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # module: no
+# One kernel in a plain run, for its time; the other by --kernel 6.1.
 # suite: 6.12
 # timeout: 200
 """Without hmk.ko hmkd says so and goes on: by DAMON where the kernel has it, by soft-dirty bits

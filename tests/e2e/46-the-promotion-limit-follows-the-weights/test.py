@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-# kernels: 6.12
+# Where it is within its limits; on 6.1 promoted came to 2.67 to 1, which nobody has explained yet.
+# suite: 6.12
 # timeout: 300
 # seconds: 150
 # clock: instructions
@@ -43,7 +44,7 @@ def check_share(amounts: list, what: str) -> None:
 lib.load_module()
 room = lib.node_free_bytes(FAST)
 loads = [lib.start_gups("--size", "160MiB", "--hot", "60%", "--jump-every", "12s", "--rate", 60000,
-                       under=("numactl", f"--membind={SLOW}"))
+                       under=("numactl", f"--preferred={SLOW}"))
          for _ in range(2)]
 daemon = lib.start_hmkd(f"mode: manage\ninterval: 1s\noverhead: 5%\npromote_limit: 16MiB\ntiers: [{FAST}, {SLOW}]\n"
                         f"attach: [{loads[0].pid}, {loads[1].pid}]\nweights: {loads[0].pid}=3\n")

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # timeout: 200
+# alone: yes
 """Pages that are taken offline or poisoned, and a place that is unmapped and mapped again, while they move, in base pages
 and huge pages: every page keeps its content but the poisoned one, and the log stays clean."""
 import json

@@ -23,7 +23,7 @@ AS_A_SERVICE = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", f
 
 def writer():
     """A process on node 0 that writes all its pages again and again."""
-    program = lib.Touch(0, bind=True)
+    program = lib.Touch(0)
     area, _ = program.map(PAGES)
     program.tell(f"loop write {area} 0 {PAGES} 1")
     return program

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 200
 """The kernel's NUMA balancing moves memory of a managed process: stats count what the kernel counts, doctor warns of it
 and says how to be rid of it; a process started as doctor advises is left alone beside it."""

@@ -189,6 +189,67 @@ static int moves_later(int fd, pid_t of)
 	return move(fd, HMK_MOVE_TICKET);
 }
 
+static int attach_with(int fd, pid_t of, struct hmk_params params)
+{
+	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = of, .params = params };
+
+	return answer(ioctl(fd, HMK_IOC_ATTACH, &a));
+}
+
+static int set(int fd, struct hmk_params params)
+{
+	struct hmk_set s = { .size = sizeof(s), .params = params };
+
+	return answer(ioctl(fd, HMK_IOC_SET, &s));
+}
+
+#define SWITCH(which)	((struct hmk_params){ .mask = HMK_PARAM_SWITCHES, .switches = HMK_SWITCH_##which })
+#define WEIGHT(number)	((struct hmk_params){ .mask = HMK_PARAM_WEIGHT, .weight = (number) })
+
+static int attaches_heavily(int fd, pid_t of) { return attach_with(fd, of, WEIGHT(101)); }
+static int attaches_as_others(int fd, pid_t of) { return attach_with(fd, of, WEIGHT(100)); }
+static int attaches_without_budget(int fd, pid_t of) { return attach_with(fd, of, SWITCH(NO_BUDGET)); }
+static int attaches_splitting(int fd, pid_t of) { return attach_with(fd, of, SWITCH(SPLIT_HUGE)); }
+static int attaches_with_ablation(int fd, pid_t of) { return attach_with(fd, of, SWITCH(FIXED_REGIONS)); }
+static int sets_heavily(int fd, pid_t of) { return attach(fd, of) ?: set(fd, WEIGHT(101)); }
+static int sets_without_budget(int fd, pid_t of) { return attach(fd, of) ?: set(fd, SWITCH(NO_BUDGET)); }
+static int sets_splitting(int fd, pid_t of) { return attach(fd, of) ?: set(fd, SWITCH(SPLIT_HUGE)); }
+
+static int reads_the_table(int fd, pid_t of)
+{
+	(void)of;
+	return mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED ? errno : 0;
+}
+
+static int reads_events(int fd, pid_t of)
+{
+	struct hmk_event ev;
+
+	(void)of;
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	return answer(read(fd, &ev, sizeof(ev)));
+}
+
+static int reads_stats(int fd, pid_t of)
+{
+	struct hmk_stats stats = { .size = sizeof(stats) };
+
+	(void)of;
+	return answer(ioctl(fd, HMK_IOC_STATS, &stats));
+}
+
+static int sets(int fd, pid_t of) { (void)of; return set(fd, WEIGHT(50)); }
+static int starts(int fd, pid_t of) { (void)of; return answer(ioctl(fd, HMK_IOC_START, 0)); }
+static int stops(int fd, pid_t of) { (void)of; return answer(ioctl(fd, HMK_IOC_STOP, 0)); }
+
+static int fetches(int fd, pid_t of)
+{
+	struct hmk_result r = { .size = sizeof(r), .cookie = 77, .nr_ranges = 1 };
+
+	(void)of;
+	return answer(ioctl(fd, HMK_IOC_RESULT, &r));
+}
+
 static int knows(int fd, pid_t of)
 {
 	struct hmk_info info = { .size = sizeof(info) };
@@ -223,9 +284,24 @@ static void rows(void)
 		{ "a user moves memory of its other process", someone, someone, attaches_and_moves, EPERM, EPERM },
 		{ "root of its own user namespace moves its own shared pages", root_of_own_namespace, NULL,
 		  attaches_and_moves_shared, EPERM, EPERM },
-		{ "root moves another's memory", nothing, someone, attaches_and_moves, 0, 0 },
-		{ "root moves another's shared pages", nothing, someone, attaches_and_moves_shared, 0, 0 },
+		/* Without its function no security module can be asked: closed. */
+		{ "root moves another's memory", nothing, someone, attaches_and_moves, 0, EOPNOTSUPP },
+		{ "root moves another's shared pages", nothing, someone, attaches_and_moves_shared, 0, EOPNOTSUPP },
 		{ "root without CAP_SYS_NICE moves another's memory", without_nice, someone, attaches_and_moves, EPERM, EPERM },
+		{ "a user profiles its own as others do", someone, someone, attaches_as_others, 0, EPERM },
+		{ "a user profiles its own with an ablation", someone, someone, attaches_with_ablation, 0, EPERM },
+		{ "a user profiles its own before all others", someone, someone, attaches_heavily, EPERM, EPERM },
+		{ "a user profiles its own without a budget", someone, someone, attaches_without_budget, EPERM, EPERM },
+		{ "a user splits huge pages of its own", someone, someone, attaches_splitting, EPERM, EOPNOTSUPP },
+		{ "a user sets a weight above others'", someone, someone, sets_heavily, EPERM, EPERM },
+		{ "a user sets the budget aside", someone, someone, sets_without_budget, EPERM, EPERM },
+		{ "a user sets huge pages to be split", someone, someone, sets_splitting, EPERM, EPERM },
+		{ "a user profiles itself before all others", someone, NULL, attaches_heavily, 0, EPERM },
+		{ "a user splits huge pages of itself", someone, NULL, attaches_splitting, 0, EOPNOTSUPP },
+		{ "root without CAP_SYS_NICE profiles another's before all others", without_nice, someone, attaches_heavily, EPERM,
+		  EPERM },
+		{ "root profiles another's before all others", nothing, someone, attaches_heavily, 0, 0 },
+		{ "root splits huge pages of another's", nothing, someone, attaches_splitting, 0, EOPNOTSUPP },
 		{ "root without CAP_SYS_NICE moves its own", without_nice, NULL, attaches_and_moves, 0, 0 },
 		{ "root without CAP_SYS_NICE moves its own shared pages", without_nice, NULL, attaches_and_moves_shared, EPERM,
 		  EPERM },
@@ -344,9 +420,33 @@ static void suid_exec(const char *suid)
 static void handed_on(void)
 {
 	const pid_t whom = target(nothing);
-	const int fd = device(O_RDWR), read_only = device(O_RDONLY);
+	const pid_t users_own = target(someone);
+	const int fd = device(O_RDWR), read_only = device(O_RDONLY), users = device(O_RDWR);
+	const struct {
+		const char *what;
+		int (*does)(int fd, pid_t of);
+		int want;	/* of root */
+	} row[] = {
+		{ "the table", reads_the_table, 0 }, { "events", reads_events, EAGAIN }, { "STATS", reads_stats, 0 },
+		{ "SET", sets, 0 }, { "START", starts, 0 }, { "STOP", stops, 0 }, { "RESULT", fetches, ENOENT },
+	};
+	char what[128];
 
 	expect("root's session", attach(fd, whom), 0);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		snprintf(what, sizeof(what), "  handed to nobody: %s", row[i].what);
+		expect(what, as(nobody, fd, row[i].does, whom), EPERM);
+		snprintf(what, sizeof(what), "  used by root: %s", row[i].what);
+		expect(what, as(nothing, fd, row[i].does, whom), row[i].want);
+	}
+	expect("a user's session", as(someone, users, attaches, users_own), 0);
+	expect("  handed to nobody: STATS", as(nobody, users, reads_stats, 0), EPERM);
+	expect("  used by another process of its user: STATS", as(someone, users, reads_stats, 0), 0);
+	expect("  whoever drops CAP_SYS_PTRACE meanwhile: STATS", as(without_ptrace, users, reads_stats, 0), EPERM);
+	end(users_own);
+	expect("  after the end of its target, nobody: events", as(nobody, users, reads_events, 0), EPERM);
+	expect("  after the end of its target, its user: STATS", as(someone, users, reads_stats, 0), 0);
+	close(users);
 	expect("  handed to nobody: a move", as(nobody, fd, moves, 0), EPERM);
 	expect("  handed to nobody: a move of shared pages", as(nobody, fd, moves_shared, 0), EPERM);
 	expect("  handed to nobody: a ticket", as(nobody, fd, moves_later, 0), EPERM);

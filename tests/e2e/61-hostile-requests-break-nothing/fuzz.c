@@ -39,8 +39,10 @@
 #define ARENA		(64 * PAGE)	/* what arguments lie in; followed by nothing */
 #define FILES		4
 #define WORKERS		2
-#define VERBS		12
+#define VERBS		14
+#define COOKIES		8		/* of a session; that of a ticket tells how many ranges it has */
 #define BIG_ONE_IN	64		/* requests that cost the kernel megabytes */
+#define OFTEN		106
 #define ASKING		2		/* threads of a worker that ask */
 #define DRAWS		64		/* numbers of a request that are kept */
 #define KEPT		4096
@@ -233,13 +235,21 @@ static long do_set(int fd)
 static long do_start(int fd) { return ask(fd, HMK_IOC_START, (void *)draw()); }
 static long do_stop(int fd) { return ask(fd, HMK_IOC_STOP, (void *)draw()); }
 
-static long do_move(int fd)
+/* How many ranges a ticket of this name has, so that RESULT finds it. */
+static unsigned long ranges_of(unsigned long cookie)
+{
+	return 1 + cookie % 4;
+}
+
+static long move(int fd, __u32 how)
 {
 	static const __u32 flags[] = { HMK_MOVE_TICKET, HMK_MOVE_SYNC_COPY, HMK_MOVE_SHARED, HMK_MOVE_FORCE_VMA,
-				       HMK_MOVE_DRY_RUN };
-	const int is_ticket = once_in(3);	/* of one range, so that RESULT finds it */
-	const unsigned long nr = once_in(BIG_ONE_IN) ? near(HMK_MAX_RANGES) : is_ticket ? 1 : below(once_in(16) ? 100 : 4);
-	struct hmk_move m = { .size = (__u32)mostly(sizeof(m)), .nr_ranges = (__u32)nr, .cookie = below(8),
+				       HMK_MOVE_DRY_RUN, HMK_MOVE_PAIRED };
+	const int is_ticket = how & HMK_MOVE_TICKET || once_in(6);
+	const unsigned long cookie = below(COOKIES);
+	const unsigned long nr = once_in(BIG_ONE_IN) ? near(HMK_MAX_RANGES) :
+				 is_ticket ? ranges_of(cookie) : below(once_in(16) ? 100 : 4);
+	struct hmk_move m = { .size = (__u32)mostly(sizeof(m)), .flags = how, .nr_ranges = (__u32)nr, .cookie = cookie,
 			      .chunk_pages = (__u32)(once_in(2) ? 0 : mostly(below(513))) };
 	struct hmk_range some[100];
 	const unsigned long made = nr < 100 ? nr : 100;
@@ -251,8 +261,10 @@ static long do_move(int fd)
 	if (is_ticket)
 		m.flags |= HMK_MOVE_TICKET;
 	if (m.flags & HMK_MOVE_TICKET) {
-		for (unsigned long i = 0; i < made && !once_in(8); i++)
+		for (unsigned long i = 0; i < made && !once_in(32); i++) {
 			some[i].status = 0;
+			some[i].node &= some[i].node < 0 ? 3 : -1;	/* a question needs a status */
+		}
 	} else if (once_in(2)) {
 		m.results = (__u64)place(nr * sizeof(struct hmk_range_result));
 	}
@@ -261,10 +273,23 @@ static long do_move(int fd)
 	return ask(fd, HMK_IOC_MOVE, put(&m, sizeof(m)));
 }
 
+static long do_move(int fd) { return move(fd, 0); }
+static long do_paired(int fd) { return move(fd, HMK_MOVE_TICKET | HMK_MOVE_PAIRED); }
+
+static long do_cancel(int fd)
+{
+	struct hmk_result r = { .size = (__u32)mostly(sizeof(r)), .flags = (__u32)mostly(HMK_RESULT_CANCEL),
+				.cookie = mostly(below(COOKIES)), .nr_ranges = (__u32)mostly(0),
+				.results = mostly(0), .reserved = (__u32)mostly(0) };
+
+	return ask(fd, HMK_IOC_RESULT, put(&r, sizeof(r)));
+}
+
 static long do_result(int fd)
 {
-	struct hmk_result r = { .size = (__u32)mostly(sizeof(r)), .flags = (__u32)mostly(0), .cookie = below(8),
-				.nr_ranges = (__u32)mostly(1 + once_in(4) * below(4)), .reserved = (__u32)mostly(0) };
+	const unsigned long cookie = below(COOKIES);
+	struct hmk_result r = { .size = (__u32)mostly(sizeof(r)), .flags = (__u32)mostly(0), .cookie = cookie,
+				.nr_ranges = (__u32)mostly(ranges_of(cookie)), .reserved = (__u32)mostly(0) };
 
 	r.results = (__u64)place(r.nr_ranges * sizeof(struct hmk_range_result));
 	return ask(fd, HMK_IOC_RESULT, put(&r, sizeof(r)));
@@ -326,12 +351,13 @@ static long do_reopen(int fd)
 }
 
 static long (*const verbs[VERBS])(int fd) = {
-	do_info, do_attach, do_set, do_start, do_stop, do_move, do_result, do_stats, do_read, do_poll, do_mmap, do_reopen,
+	do_info, do_attach, do_set, do_start, do_stop, do_move, do_paired, do_cancel, do_result, do_stats, do_read, do_poll,
+	do_mmap, do_reopen,
 };
 static const char *const names[VERBS] = {
-	"info", "attach", "set", "start", "stop", "move", "result", "stats", "read", "poll", "mmap", "reopen",
+	"info", "attach", "set", "start", "stop", "move", "paired", "cancel", "result", "stats", "read", "poll", "mmap", "reopen",
 };
-static const unsigned char often[VERBS] = { 2, 6, 4, 4, 2, 40, 12, 4, 8, 2, 4, 2 };
+static const unsigned char often[VERBS] = { 2, 6, 4, 4, 2, 28, 16, 8, 16, 4, 8, 2, 4, 2 };	/* in OFTEN */
 
 /* ---- who asks ------------------------------------------------------------ */
 
@@ -408,7 +434,7 @@ static void *asks(void *arg)
 		long turn;
 
 		begin_request(trace);
-		turn = (long)below(90);
+		turn = (long)below(OFTEN);
 		while ((turn -= often[verb]) >= 0)
 			verb++;
 		if (verbs[verb](files[below(FILES)]) >= 0)

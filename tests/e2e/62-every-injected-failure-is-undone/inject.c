@@ -2,7 +2,7 @@
 /*
  * Every call of the device with its 1st, 2nd, 3rd ... allocation or user copy failing, until none is left to fail
  * (/proc/PID/fail-nth): the call gives an errno of its table or does without, memory keeps its contents, and the same
- * call succeeds when it is made again.
+ * call succeeds when it is made again. Then the same to the workers that run tickets and to the clock of the intervals.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -17,13 +17,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../support/ship.h"
+
 #define PAGES	64
 #define BYTES	(PAGES * 4096ul)
+#define RANGES	4
+#define MOST	10000u	/* places to fail of one call */
+#define HUGE	(2ul << 20)
 #define LIMIT_MS 60000
 
 static char *memory;
 static int node, failures;
-static unsigned long injected, refused, in_clock;
+static unsigned long injected, refused;
 
 static void fail(const char *what)
 {
@@ -72,13 +77,16 @@ static long call_stop(int fd) { return ioctl(fd, HMK_IOC_STOP, 0); }
 
 static long move(int fd, __u32 flags)
 {
-	static struct hmk_range_result result;
+	static struct hmk_range_result results[RANGES];
 	static __s32 status[PAGES];
-	struct hmk_range r = { .start = (__u64)memory, .length = BYTES, .node = node,
-			       .status = flags & HMK_MOVE_TICKET ? 0 : (__u64)status };
-	struct hmk_move m = { .size = sizeof(m), .flags = flags, .cookie = 7, .ranges = (__u64)&r, .nr_ranges = 1,
-			      .results = flags & HMK_MOVE_TICKET ? 0 : (__u64)&result };
+	struct hmk_range r[RANGES];
+	struct hmk_move m = { .size = sizeof(m), .flags = flags, .cookie = 7, .ranges = (__u64)r, .nr_ranges = RANGES,
+			      .results = flags & HMK_MOVE_TICKET ? 0 : (__u64)results };
 
+	for (unsigned long i = 0; i < RANGES; i++)
+		r[i] = (struct hmk_range){ .start = (__u64)memory + i * BYTES / RANGES, .length = BYTES / RANGES,
+					   .node = (node + (int)i) % 4,
+					   .status = flags & HMK_MOVE_TICKET ? 0 : (__u64)(status + i * PAGES / RANGES) };
 	return ioctl(fd, HMK_IOC_MOVE, &m);
 }
 
@@ -87,13 +95,28 @@ static long call_move_sync(int fd) { return move(fd, HMK_MOVE_SYNC_COPY); }
 static long call_move_vma(int fd) { return move(fd, HMK_MOVE_FORCE_VMA); }
 static long call_move_shared(int fd) { return move(fd, HMK_MOVE_SHARED); }
 static long call_ticket(int fd) { return move(fd, HMK_MOVE_TICKET); }
+static long call_paired(int fd) { return move(fd, HMK_MOVE_TICKET | HMK_MOVE_PAIRED); }
 
 static long call_result(int fd)
 {
-	struct hmk_range_result result = { 0 };
-	struct hmk_result r = { .size = sizeof(r), .cookie = 7, .results = (__u64)&result, .nr_ranges = 1 };
+	struct hmk_range_result results[RANGES];
+	struct hmk_result r = { .size = sizeof(r), .cookie = 7, .results = (__u64)results, .nr_ranges = RANGES };
 
 	return ioctl(fd, HMK_IOC_RESULT, &r);
+}
+
+static long call_cancel(int fd)
+{
+	struct hmk_result r = { .size = sizeof(r), .flags = HMK_RESULT_CANCEL, .cookie = 7 };
+
+	return ioctl(fd, HMK_IOC_RESULT, &r);
+}
+
+static long call_split(int fd)
+{
+	struct hmk_set s = { .size = sizeof(s), .params = { .mask = HMK_PARAM_SWITCHES, .switches = HMK_SWITCH_SPLIT_HUGE } };
+
+	return ioctl(fd, HMK_IOC_SET, &s);
 }
 
 static long call_stats(int fd)
@@ -146,6 +169,12 @@ static void ticketed(int fd)
 		fail("the ticket's end");
 }
 
+static void paired(int fd)
+{
+	attached(fd);
+	must(call_paired(fd), "a paired ticket");
+}
+
 static const struct {
 	const char *name;
 	void (*before)(int fd);
@@ -155,7 +184,9 @@ static const struct {
 	{ "SET", attached, call_set }, { "START", attached, call_start }, { "STOP", started, call_stop },
 	{ "MOVE", attached, call_move }, { "MOVE, never ahead", attached, call_move_sync },
 	{ "MOVE by migrate_vma", attached, call_move_vma }, { "MOVE, shared", attached, call_move_shared },
-	{ "MOVE, ticket", attached, call_ticket }, { "RESULT", ticketed, call_result }, { "STATS", attached, call_stats },
+	{ "MOVE, ticket", attached, call_ticket }, { "MOVE, paired ticket", attached, call_paired },
+	{ "RESULT", ticketed, call_result }, { "CANCEL", paired, call_cancel }, { "SET, split huge pages", started, call_split },
+	{ "STATS", attached, call_stats },
 	{ "read", ticketed, call_read }, { "mmap", attached, call_mmap },
 };
 
@@ -180,6 +211,8 @@ static void set_nth(int fd, unsigned int nth)
 
 	snprintf(text, sizeof(text), "%u", nth);
 	while (pwrite(fd, text, strlen(text), 0) < 0) {
+		if (errno == ESRCH)
+			return;		/* an idle worker has ended */
 		if (errno != EFAULT)
 			fail("fail-nth");
 	}
@@ -190,7 +223,7 @@ static unsigned int left(int fd)
 	char text[16] = "";
 
 	if (pread(fd, text, sizeof(text) - 1, 0) < 0) {
-		if (errno != EFAULT)
+		if (errno != EFAULT && errno != ESRCH)
 			fail("fail-nth");
 		return 1;	/* it was left for us */
 	}
@@ -233,13 +266,18 @@ static int once(int self, unsigned int i, unsigned int nth)
 	return was;
 }
 
-static long find_thread(const char *name)
+/* ---- failing in threads of the kernel -------------------------------------- */
+
+#define THREADS	64
+
+/* The fail-nth files of the threads whose name begins so. Return: how many. */
+static unsigned int find_threads(const char *name, int *files)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
-	long found = 0;
+	unsigned int nr = 0;
 
-	while ((entry = readdir(proc)) && !found) {
+	while ((entry = readdir(proc)) && nr < THREADS) {
 		char path[300], comm[32] = "";
 		FILE *file;
 
@@ -247,65 +285,154 @@ static long find_thread(const char *name)
 		file = fopen(path, "r");
 		if (!file)
 			continue;
-		if (fscanf(file, "%31s", comm) == 1 && !strcmp(comm, name))
-			found = atol(entry->d_name);
+		snprintf(path, sizeof(path), "/proc/%s/fail-nth", entry->d_name);
+		if (fscanf(file, "%31s", comm) == 1 && !strncmp(comm, name, strlen(name))) {
+			files[nr] = open(path, O_RDWR);
+			nr += files[nr] >= 0;	/* it has ended meanwhile */
+		}
 		fclose(file);
 	}
 	closedir(proc);
-	return found;
+	return nr;
 }
 
-#define GROWTH	200u	/* new VMAs: the clock's thread must find room for them */
-#define DEPTH	12u
+/* End the injection. Return: in how many of them there was a failure. */
+static unsigned int end_threads(int *files, unsigned int nr)
+{
+	unsigned int was = 0;
 
-/* The same to the thread of the interval clock while the target grows: its intervals go on. */
-static void clock_thread(unsigned int nth)
+	for (unsigned int i = 0; i < nr; i++) {
+		was += !left(files[i]);
+		set_nth(files[i], 0);
+		close(files[i]);
+	}
+	return was;
+}
+
+/* What a failure in a worker can come to: the nodes have room, so nothing else refuses for want of memory. */
+static unsigned long seen_failures(const struct ship *s)
+{
+	return s->sum.refused[HMK_REFUSED_NO_ROOM] + (unsigned long)s->sum.error;
+}
+
+/*
+ * The nth failure of every worker while a move is made through them. Return: whether there was one in any; whether the
+ * move had it is counted in @seen.
+ */
+static int worker_threads(const char *name, enum ship_mode mode, __u32 flags, unsigned int nth, unsigned long *seen)
+{
+	const int fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	int files[THREADS], err;
+	unsigned int nr, was;
+	struct ship s;
+
+	attached(fd);
+	ship_begin(&s, fd, nth);
+	node = (node + 1) % 4;
+	nr = find_threads("kworker/u", files);
+	for (unsigned int i = 0; i < nr; i++)
+		set_nth(files[i], nth);
+	err = ship_move(&s, mode, flags, 0, (__u64)memory, BYTES, node, (node + 1) % 4);
+	was = end_threads(files, nr);
+	errno = err;
+	if (err)
+		wrong(name, nth, "a ticket was not taken, told or fetched");
+	if (seen_failures(&s) && !was)
+		wrong(name, nth, "failed by itself");
+	*seen += seen_failures(&s) > 0;
+	check_memory(name, nth);
+	ship_begin(&s, fd, nth);
+	node = (node + 1) % 4;
+	errno = ship_move(&s, SHIP_PAIRED, flags, 0, (__u64)memory, BYTES, node, node);
+	if (errno || seen_failures(&s))
+		wrong(name, nth, "cannot be made again");
+	check_memory(name, nth);
+	close(fd);
+	return was > 0;
+}
+
+static void workers(const char *name, enum ship_mode mode, __u32 flags)
+{
+	unsigned long seen = 0;
+	unsigned int nth = 1;
+
+	while (nth < MOST && worker_threads(name, mode, flags, nth, &seen))
+		nth++;
+	printf("%s: workers, %s: %u places to fail, none left; %lu were the move's\n", seen ? "ok" : "NOT OK", name, nth - 1,
+	       seen);
+	fflush(stdout);
+	failures += !seen;
+	injected += nth - 1;
+}
+
+#define CLOCK_LEAST 3u	/* of its places to fail: regions, samples, a larger table */
+#define GROWTH	200u	/* new VMAs: the clock's thread must find room for them */
+
+/*
+ * The same to the thread of the interval clock while the target grows and huge pages are to be split: its intervals go
+ * on. The thread runs nothing but the module. Return: whether there was something left to fail.
+ */
+static int clock_thread(unsigned int nth)
 {
 	const int fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	char name[16];
-	int thread;
+	char name[16], *huge = mmap(NULL, 2 * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *grown = mmap(NULL, GROWTH * 2 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int files[THREADS];
+	unsigned int nr, was;
 
 	started(fd);
+	must(call_split(fd), "SET, split huge pages");
+	madvise(huge, 2 * HUGE, MADV_HUGEPAGE);
+	huge[0] = huge[HUGE] = 1;
 	snprintf(name, sizeof(name), "hmk/%d", getpid());
-	thread = fail_file(find_thread(name));
-	set_nth(thread, nth);
-	for (unsigned int i = 0; i < GROWTH; i++) {
-		char *at = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		at[0] = 1;
-		mprotect(at + 4096, 4096, PROT_NONE);	/* keeps the next one apart */
+	nr = find_threads(name, files);
+	if (nr != 1)
+		fail("the thread of the interval clock");
+	set_nth(files[0], nth);
+	for (unsigned int i = 0; i < GROWTH; i++) {	/* every second page keeps them apart */
+		mprotect(grown + i * 2 * 4096, 4096, PROT_READ | PROT_WRITE);
+		grown[i * 2 * 4096] = 1;
 	}
 	for (int i = 0; i < 4; i++) {
+		for (unsigned long at = 0; at < HUGE / 2; at += 4096)
+			huge[HUGE + at]++;
 		if (poll(&p, 1, LIMIT_MS) != 1 || call_read(fd))
 			wrong("interval clock", nth, "no interval came");
 	}
-	in_clock += !left(thread);
-	set_nth(thread, 0);
-	close(thread);
+	was = end_threads(files, nr);
 	must(call_stop(fd), "STOP");
 	close(fd);
+	munmap(grown, GROWTH * 2 * 4096);
+	munmap(huge, 2 * HUGE);
+	return was > 0;
 }
 
 int main(void)
 {
 	const int self = fail_file(getpid());
+	unsigned long warm = 0;
+	unsigned int nth = 1;
 
 	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (unsigned long i = 0; i < PAGES; i++)
 		*(unsigned long *)(memory + i * 4096) = i + 1;
 	for (unsigned int i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
-		unsigned int nth = 1;
-
-		while (once(self, i, nth) && nth < 10000)
+		for (nth = 1; nth < MOST && once(self, i, nth);)
 			nth++;
 		printf("ok: %s: %u places to fail, none left\n", calls[i].name, nth - 1);
 		fflush(stdout);
 	}
-	for (unsigned int nth = 1; nth <= DEPTH; nth++)
-		clock_thread(nth);
-	printf("ok: interval clock: %lu of %u failures met it\n", in_clock, DEPTH);
-	injected += in_clock;
+	nth = 1;
+	worker_threads("warm", SHIP_PAIRED, 0, 0, &warm);	/* as many workers as it takes */
+	workers("paired tickets", SHIP_PAIRED, 0);
+	workers("a ticket by migrate_vma", SHIP_TICKET, HMK_MOVE_FORCE_VMA);
+	workers("stopped tickets, never ahead", SHIP_STOPPED, HMK_MOVE_SYNC_COPY);
+	while (nth < MOST && clock_thread(nth))
+		nth++;
+	printf("%s: interval clock: %u places to fail, none left\n", nth > CLOCK_LEAST ? "ok" : "NOT OK", nth - 1);
+	failures += nth <= CLOCK_LEAST;
+	injected += nth - 1;
 	printf("injected %lu refused %lu\n", injected, refused);
 	return failures || !injected;
 }

@@ -24,9 +24,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../support/ship.h"
+
 #define BYTES	(4ul << 20)
 #define A_MOVE	20000	/* microseconds of the target's move, about */
 #define STILL	4	/* calls that end after the target: the one under way, those beside a look of the clock, the refusal */
+#define LONGER	60.0	/* seconds, until somebody was killed in every way of asking, and pages had moved in every way */
 #define FREED	1.0	/* seconds */
 #define SLOWER	5.0	/* a kernel with KASAN and lockdep */
 #define TOLD	30.0	/* the clock looks once an interval, and stolen time makes an interval long: see hmk_charge_begin() */
@@ -36,11 +39,13 @@ struct mover {
 	unsigned int first;	/* where it begins in the order of paths and nodes */
 	atomic_ulong calls;
 	int last;	/* errno that ended it */
+	struct ship ship;
 };
 
 static char *memory;
 static double freed_within = FREED;
-static unsigned long late;
+static unsigned long late, killed_in[SHIP_MODES];
+static struct ship_count moved[SHIP_MODES];
 
 static double now(void)
 {
@@ -81,36 +86,33 @@ static pid_t spawn(void)
 	return pid;
 }
 
-/* Node after node on every path, until the target has gone. */
+/* Node after node on every path, as hmkd does and otherwise, until the target has gone. */
 static void *moves(void *arg)
 {
 	static const __u32 how[] = { 0, HMK_MOVE_SYNC_COPY, HMK_MOVE_FORCE_VMA, HMK_MOVE_SHARED };
 	struct mover *m = arg;
-	int ret;
+	enum ship_mode mode;
 
 	do {
 		const unsigned long n = m->first + m->calls;
-		struct hmk_range r = { .start = (__u64)memory, .length = BYTES, .node = (__s32)(n / 4 % 4) };
-		struct hmk_move req = { .size = sizeof(req), .flags = how[n % 4], .ranges = (__u64)&r, .nr_ranges = 1 };
 
-		ret = ioctl(m->fd, HMK_IOC_MOVE, &req);
+		mode = ship_mode_of(n);
+		m->last = ship_move(&m->ship, mode, how[n % 4], 0, (__u64)memory, BYTES, (int)(n / 4 % 4), (int)(n / 5 % 4));
 		m->calls++;
-	} while (!ret);
-	m->last = errno;
+	} while (!m->last);
+	killed_in[mode]++;
+	for (unsigned int i = 0; i < SHIP_MODES; i++)
+		moved[i].pages += m->ship.count[i].pages;
 	return NULL;
 }
 
-static void wait_for_end(int fd, unsigned long round)
+static void wait_for_end(struct ship *s, unsigned long round)
 {
 	const double end = now() + TOLD;
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	struct hmk_event ev = { 0 };
 
-	while (ev.kind != HMK_EVENT_GONE && now() < end && poll(&p, 1, (int)(TOLD * 1000)) == 1) {
-		if (read(fd, &ev, sizeof(ev)) != sizeof(ev))
-			break;
-	}
-	check(ev.kind == HMK_EVENT_GONE, "the session tells that its target has gone", round);
+	while (!s->gone && now() < end)
+		check(ship_event(s, 1000) >= 0, "events and tickets can be read after its end", round);
+	check(s->gone, "the session tells that its target has gone", round);
 }
 
 /* Mover and target mostly on one CPU: on two the mover waits most of its time for TLB flushes. */
@@ -134,11 +136,12 @@ static unsigned long one(unsigned long round)
 	unsigned long calls;
 	double end;
 
+	ship_begin(&m.ship, m.fd, (uint64_t)rand());
 	choose_cpus(round);
 	a.pidfd = spawn();
 	check(!ioctl(m.fd, HMK_IOC_ATTACH, &a) && !ioctl(m.fd, HMK_IOC_START, 0), "attach and start", round);
 	pthread_create(&thread, NULL, moves, &m);
-	while (m.calls < (unsigned long)rand() % 2)
+	while (m.calls < (unsigned long)rand() % 3)
 		sched_yield();
 	usleep((useconds_t)rand() % A_MOVE);
 	kill(a.pidfd, SIGKILL);
@@ -151,12 +154,22 @@ static unsigned long one(unsigned long round)
 		late++;
 	}
 	errno = m.last;
+
 	check(m.last == ESRCH && m.calls - calls <= STILL, "once it has been reaped its memory cannot be moved", round);
-	wait_for_end(m.fd, round);
+	wait_for_end(&m.ship, round);
 	ioctl(m.fd, HMK_IOC_STOP, 0);
 	check(ioctl(m.fd, HMK_IOC_START, 0) < 0 && errno == ESRCH, "nobody uses its address space", round);
 	close(m.fd);
 	return m.calls;
+}
+
+static int lacking(void)
+{
+	for (unsigned int i = 0; i < SHIP_MODES; i++) {
+		if (!killed_in[i] || !moved[i].pages)
+			return 1;
+	}
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -171,9 +184,11 @@ int main(int argc, char **argv)
 		freed_within *= SLOWER;
 	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	madvise(memory, BYTES / 2, MADV_HUGEPAGE);
-	while (now() < end)
+	while (now() < end || (lacking() && now() < end + LONGER))
 		calls += one(kills++);
 	printf("kills %lu, moves of the whole target %lu, not let go in time %lu\n", kills, calls, late);
+	for (unsigned int i = 0; i < SHIP_MODES; i++)
+		printf("asked %s: %lu kills, %lu pages\n", ship_names[i], killed_in[i], moved[i].pages);
 	check(late <= may_be_late * (1 + kills / 100), "within a second its memory cannot be moved", kills);
 	return 0;
 }

@@ -1,25 +1,32 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: none
 # seconds: 4
 # timeout: 420
-"""hmkd at intervals of 50 ms with targets that come, are moved and go: its resident size, its descriptors and what
-the kernel holds are after the last target what they were after the first ones."""
+"""hmkd at intervals of 50 ms with targets that come, are moved and go: its resident size does not rise from round to
+round, its descriptors and what the kernel holds are after the last target what they were after the first ones, and it
+ends within the time that systemd gives it."""
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import List
 
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
 CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
 HMKCTL = [lib.build("tools/hmkctl/hmkctl"), "--socket", CONTROL, "--json"]
+UNIT = Path(os.environ["HMK_BUILD"]) / "systemd/hmkd.service"
 ROUND_INTERVALS = 8
-WARM = 3         # rounds after which nothing may grow any more
-ROOM_KB = 1024   # what an allocator keeps
-ENDS = 240       # seconds: four probes go, each after a grace period of the kernel, which took 14 s on a host at work
+WARM = 3         # rounds after which nothing may grow any more but what an allocator keeps
+LAST = 8         # rounds over which the size is looked at; of a long run it is the second half
+MOST = 40        # rounds until the size has come to rest, however short the test
+RISE_KB = 4.0    # a page, each round: a step of an allocator is over LAST rounds later, a leak never
+ROOM_KB = 1024   # and in all over those rounds
 
 
 def start_target(huge):
@@ -35,6 +42,24 @@ def intervals(pid):
     return next((row.get("intervals", 0) for row in json.loads(lib.run(*HMKCTL, "stats").stdout)["targets"] if row["pid"] == pid), 0)
 
 
+def looked_at(sizes: List[int]) -> List[int]:
+    """The second half, of LAST rounds at least."""
+    return sizes[-max(LAST, len(sizes) // 2):]
+
+
+def rise(sizes: List[int]) -> float:
+    """Slope of the line through the sizes by least squares, in kB a round."""
+    middle, mean = (len(sizes) - 1) / 2, sum(sizes) / len(sizes)
+    return sum((n - middle) * (size - mean) for n, size in enumerate(sizes)) / sum((n - middle) ** 2 for n in range(len(sizes)))
+
+
+def seconds_to_end() -> float:
+    """What the unit gives it."""
+    match = re.search(r"^TimeoutStopSec=(\d+)s$", UNIT.read_text(encoding="utf-8"), re.M)
+    lib.check(match is not None, f"{UNIT} says how long hmkd may take to end")
+    return float(match.group(1))
+
+
 lib.load_module()
 keeper = start_target(False)  # so that hmkd does not end with its last target
 Path(CONFIG).write_text("mode: manage\ninterval: 50ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\ntiers: [1, 0, 2, 3]\n",
@@ -44,25 +69,29 @@ with open("/run/hmkd.log", "wb") as log:
                                "--socket", CONTROL], stdout=log, stderr=log)
 lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
 end = time.monotonic() + int(os.environ["HMK_SECONDS"])
-rounds, seen, first, books = 0, 0, (0, 0), None
-while time.monotonic() < end or rounds <= WARM:
-    target = start_target(rounds % 2 == 1)
+seen, first, books = 0, (0, 0), None
+sizes: List[int] = []
+while time.monotonic() < end or len(sizes) < WARM + LAST or rise(looked_at(sizes)) > RISE_KB and len(sizes) < MOST:
+    target = start_target(len(sizes) % 2 == 1)
     lib.run(*HMKCTL, "attach", target.pid)
-    lib.wait_for(lambda: intervals(target.pid) >= ROUND_INTERVALS, 60, f"round {rounds}: intervals")
+    lib.wait_for(lambda: intervals(target.pid) >= ROUND_INTERVALS, 60, f"round {len(sizes)}: intervals")
     seen += intervals(target.pid)
     target.end()
-    lib.wait_for(lambda: not intervals(target.pid), 20, f"round {rounds}: hmkd lets a dead target go")
-    rounds += 1
-    if rounds == WARM:
+    lib.wait_for(lambda: not intervals(target.pid), 20, f"round {len(sizes)}: hmkd lets a dead target go")
+    sizes.append(lib.held(daemon.pid)[0])
+    if len(sizes) == WARM:
         first, books = lib.held(daemon.pid), lib.Books()
 seen += intervals(keeper.pid)
 last = lib.held(daemon.pid)
-print(f"{rounds} targets, {seen} intervals; resident {first[0]} kB, then {last[0]} kB; descriptors {first[1]}, then {last[1]}")
-lib.check(last[0] <= first[0] + ROOM_KB, "hmkd's resident size does not grow")
-lib.check(last[1] <= first[1], "nor its descriptors")
-lib.wait_for(lambda: not books.leaked(), 20, f"nor what the kernel holds: {books.leaked()}")
-daemon.terminate()
-lib.check(daemon.wait(ENDS) == 0, "hmkd ends")
+print(f"{len(sizes)} targets, {seen} intervals; resident kB {sizes[:40]}{'...' if len(sizes) > 40 else ''}", flush=True)
+rest = looked_at(sizes)
+lib.check(rise(rest) <= RISE_KB, f"hmkd's resident size rises by {rise(rest):.2f} kB of {RISE_KB:.0f} in each of {len(rest)} rounds")
+lib.check(rest[-1] <= rest[0] + ROOM_KB, f"by {rest[-1] - rest[0]} kB of {ROOM_KB} in all of them")
+lib.check(last[1] <= first[1], f"{last[1]} of {first[1]} descriptors")
+lib.wait_for(lambda: not books.leaked(), 20, f"nor does what the kernel holds: {books.leaked()}")
+limit, began = seconds_to_end(), time.monotonic()
+lib.end_hmkd(daemon, limit)
+print(f"hmkd ended within {time.monotonic() - began:.1f} s of {limit:.0f}", flush=True)
 keeper.end()
 lib.figures(count=seen, lost=0)
 lib.unload_module()

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # timeout: 300
-# kernels: 6.1
+# alone: yes
 # seconds: 14
 """Moves beside everything else in the kernel that moves, splits, merges or takes away memory and CPUs: compaction,
-khugepaged, NUMA balancing, a cpuset that changes 10 times a second, memory blocks and a CPU that go and come back, a
-node with no room. No write is lost and nothing leaks."""
+khugepaged, NUMA balancing, DAMON (where the kernel has its sysfs interface), a cpuset that changes 10 times a second,
+memory blocks and a CPU that go and come back, a node with no room. No write is lost and nothing leaks."""
 import os
 import re
 import subprocess
@@ -18,6 +18,7 @@ import lib  # noqa: E402
 
 GROUP = Path("/sys/fs/cgroup/beside")
 HUGE = Path("/sys/kernel/mm/transparent_hugepage")
+DAMON = Path("/sys/kernel/mm/damon/admin/kdamonds")
 BLOCKS = sorted(Path("/sys/devices/system/node/node2").glob("memory[0-9]*")) + \
     sorted(Path("/sys/devices/system/node/node3").glob("memory[0-9]*"))
 
@@ -62,6 +63,21 @@ def cpus(turn):
     return write("/sys/devices/system/cpu/cpu1/online", str(turn % 2))
 
 
+def damon(turn):
+    """The kernel's own access monitoring looks at the same memory 200 times a second; true while it does."""
+    if turn == 0:
+        write(DAMON / "nr_kdamonds", "1")
+        write(DAMON / "0/contexts/nr_contexts", "1")
+        context = DAMON / "0/contexts/0"
+        for name, value in (("operations", "vaddr"), ("monitoring_attrs/intervals/sample_us", "5000"),
+                            ("monitoring_attrs/intervals/aggr_us", "50000"), ("monitoring_attrs/intervals/update_us", "100000"),
+                            ("targets/nr_targets", "1"), ("targets/0/pid_target", str(PROGRAMS[-1].pid))):
+            lib.check(write(context / name, value), f"DAMON takes {name} {value}")
+        lib.check(write(DAMON / "0/state", "on"), "DAMON begins")
+    return (DAMON / "0/state").read_text(encoding="ascii").strip() == "on"
+
+
+PROGRAMS = []  # what runs beside, the last one now
 HOG = []
 
 
@@ -80,14 +96,22 @@ def undo():
     for path, text in ((HUGE / "enabled", "madvise"), ("/proc/sys/kernel/numa_balancing", "0"), (GROUP / "cpuset.mems", "0-3"),
                        ("/sys/devices/system/cpu/cpu1/online", "1")):
         write(path, text)
+    write(DAMON / "0/state", "off")
+    write(DAMON / "nr_kdamonds", "0")
     while HOG:
         HOG.pop().kill()
 
 
+def join():
+    """What runs it shares the group's memory and has two CPUs."""
+    write(GROUP / "cgroup.procs", "0")
+    os.sched_setaffinity(0, {0, 1})
+
+
 def beside(neighbour, seconds):
     """Pages moved while it is at work."""
-    with subprocess.Popen([lib.helper("beside"), str(seconds)], stdout=subprocess.PIPE, text=True, preexec_fn=lambda: (
-            write(GROUP / "cgroup.procs", "0"), os.sched_setaffinity(0, {0, 1}))) as program:
+    with subprocess.Popen([lib.helper("beside"), str(seconds)], stdout=subprocess.PIPE, text=True, preexec_fn=join) as program:
+        PROGRAMS.append(program)
         turn = done = 0
         while program.poll() is None:
             done += neighbour(turn)
@@ -107,8 +131,11 @@ undo()
 lib.load_module()
 books = lib.Books()
 neighbours = [compaction, khugepaged, cpuset, full_node, memory_blocks, numa_balancing, cpus]
+if DAMON.exists():
+    neighbours.append(damon)
 if not Path("/proc/sys/kernel/numa_balancing").exists():
     neighbours.remove(numa_balancing)
+print("not there in this kernel:", [one.__name__ for one in (numa_balancing, damon) if one not in neighbours] or "nothing", flush=True)
 each = max(2, round(int(os.environ["HMK_SECONDS"]) / len(neighbours)))
 lib.figures(count=sum(beside(neighbour, each) for neighbour in neighbours), lost=0)
 lib.unload_module()

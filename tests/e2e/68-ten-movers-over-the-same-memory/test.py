@@ -37,7 +37,9 @@ def fuzz(seconds: int) -> tuple:
         said = program.stdout.read()
     print(said, flush=True)
     lib.check(program.returncode == 0, f"the movers hold for {seconds} s")
-    return int(re.search(r"pages_moved (\d+)", said).group(1)), refused
+    moved = {mode: int(pages) for mode, pages in re.findall(r"pages_(\w+) (\d+)", said)}
+    lib.check(all(moved.values()), f"pages by the way of asking: {moved}")
+    return sum(moved.values()), refused
 
 
 Path("/proc/sys/kernel/pid_max").write_text("400", encoding="ascii")  # a PID comes again within a hundred forks

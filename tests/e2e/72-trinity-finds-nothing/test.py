@@ -4,6 +4,7 @@
 # suite: none
 # packages: trinity
 # seconds: 20
+# alone: yes
 """trinity, the kernel's fuzzer of system calls: at /dev/hmk, which nobody may open for once, and with all the calls of
 memory management while each of its processes is profiled and moved. No splat, nothing leaks, the module unloads."""
 import os

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # timeout: 400
+# alone: yes
 # cmdline: memmap=768M%0x100000000-1+0xefffffff
 """A node whose memory is brought online while hmkd runs, as that of a CXL device, is a tier in the next interval and takes
 the hot set; it goes offline while pages move there, and hmkd goes on with what is left. Three times; no value is wrong."""
+import functools
 import sys
 from pathlib import Path
 
@@ -26,7 +28,7 @@ def come():
 def go():
     """Block after block, as the kernel can: it waits for pages that are on their way."""
     for block in sorted(NODE.glob("memory[0-9]*")):
-        lib.wait_for(lambda path=block: write(path / "state", "offline"), 60, f"{block.name} is offline")
+        lib.wait_for(functools.partial(write, block / "state", "offline"), 60, f"{block.name} is offline")
     write(DAX / "drivers/kmem/unbind", "dax0.0")
     lib.check(not NODE.exists(), "node 2 has gone")
 

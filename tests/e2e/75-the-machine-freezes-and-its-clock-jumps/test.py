@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 300
+# alone: yes
 """All programs and freezable threads are frozen as on the way to sleep (`pm_test`), while pages move, and the clock is set a
 day forth and back: nothing of ours stands in the way, intervals go on, pages move again, no value is wrong."""
 import re
@@ -29,7 +31,7 @@ def goes_on(what):
 
 lib.load_module()
 Path("/sys/module/suspend/parameters/pm_test_delay").write_text("1", encoding="ascii")
-load = lib.start_gups("--size", "128MiB", "--hot", "40%", "--jump-every", "4s", under=("numactl", "--membind=2"))
+load = lib.start_gups("--size", "128MiB", "--hot", "40%", "--jump-every", "4s", under=("numactl", "--preferred=2"))
 # The tier above holds less than what is hot, so that pages come and go all the time.
 daemon = lib.start_hmkd(f"mode: manage\ninterval: 400ms\noverhead: 10%\ntiers: [1, 2]\ncaps: {load.pid}/1=32MiB\nattach: [{load.pid}]\n")
 goes_on("at first")

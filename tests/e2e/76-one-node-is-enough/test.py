@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 200
 """On a machine with one node hmkd manages a process as on any other: it sees what is hot, and moves nothing; the library
 answers as move_pages(2); hmkctl doctor says that there is nothing to tier."""

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Memory beyond 128 TiB, half of it written all the time: found hot there, and moved with its contents.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <hmk/table_reader.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGE 4096ul
+#define REGION (2ul << 20)
+#define SIZE (16 * REGION)
+#define PAGES ((unsigned int)(SIZE / PAGE))
+#define HIGH (1ul << 52)
+#define INTERVALS 8
+#define MAX_RECORDS 4096
+#define HOT_Q16 (3u << 15)	/* half of num_scans = 3 */
+
+static void check(int holds, const char *what)
+{
+	printf("%s: %s\n", holds ? "ok" : "NOT OK", what);
+	fflush(stdout);
+	if (!holds)
+		exit(1);
+}
+
+static void target(char *at, volatile int *ready)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned int i = 0; i < PAGES; i++)
+		*(unsigned int *)(at + i * PAGE) = i;
+	*ready = 1;
+	for (;;) {
+		for (unsigned int i = 0; i < PAGES / 2; i++)
+			at[i * PAGE + 64]++;
+	}
+}
+
+int main(void)
+{
+	static struct hmk_record records[MAX_RECORDS];
+	static __s32 status[PAGES];
+	volatile int *ready = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char *at = mmap((void *)HIGH, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID,
+				.params = { .mask = HMK_PARAM_INTERVAL, .interval_ns = 500000000 } };
+	struct hmk_range r = { .start = (__u64)at, .length = SIZE, .node = 2, .status = (__u64)status };
+	struct hmk_move m = { .size = sizeof(m), .ranges = (__u64)&r, .nr_ranges = 1 };
+	struct pollfd p = { .fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC), .events = POLLIN };
+	unsigned int hot = 0, wrong = 0, there = 0, pages = 0;
+	struct hmk_interval iv;
+	struct hmk_event event;
+	size_t nr = 0;
+
+	check((unsigned long)at >= 1ul << 47, "memory beyond 128 TiB");
+	madvise(at, SIZE, MADV_NOHUGEPAGE);
+	a.pidfd = fork();
+	if (!a.pidfd)
+		target(at, ready);
+	while (!*ready)
+		sched_yield();
+	check(!ioctl(p.fd, HMK_IOC_ATTACH, &a) && !ioctl(p.fd, HMK_IOC_START), "attach and start");
+	const void *table = mmap(NULL, a.table_bytes, PROT_READ, MAP_SHARED, p.fd, 0);
+
+	for (int i = 0; i < INTERVALS; i++)
+		check(poll(&p, 1, 60000) == 1 && read(p.fd, &event, sizeof(event)) == sizeof(event), "an interval ends");
+	check(!hmk_table_read(table, a.table_bytes, &iv, records, MAX_RECORDS, &nr), "the table can be read");
+	for (size_t i = 0; i < nr; i++) {
+		const int is_hot = records[i].start < (__u64)at + SIZE / 2;
+
+		if (records[i].start < (__u64)at || records[i].start >= (__u64)at + SIZE)
+			continue;
+		pages += records[i].resident_pages;
+		hot += is_hot && records[i].whi_q16 >= HOT_Q16 ? records[i].resident_pages : 0;
+		wrong += !is_hot && records[i].whi_q16 >= HOT_Q16 ? records[i].resident_pages : 0;
+	}
+	printf("%u pages found, %u hot, %u wrongly so\n", pages, hot, wrong);
+	check(pages == PAGES && hot >= PAGES / 2 / 10 * 9 && wrong <= PAGES / 20, "it is profiled");
+	check(!ioctl(p.fd, HMK_IOC_MOVE, &m), "it is moved");
+	for (unsigned int i = 0; i < PAGES; i++)
+		there += status[i] == 2;
+	printf("%u of %u pages moved\n", there, PAGES);
+	check(there >= PAGES - PAGES / 8, "and is there");
+	check(!ioctl(p.fd, HMK_IOC_STOP), "it stops");
+	kill(a.pidfd, SIGKILL);
+	waitpid(a.pidfd, NULL, 0);
+	return 0;
+}
