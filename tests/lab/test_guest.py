@@ -3,6 +3,7 @@
 import sys
 import unittest
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/lab.d"))
@@ -53,6 +54,7 @@ class OrdinaryCpus(unittest.TestCase):
         self.assertEqual(ordinary_cpus(FOUR_CPUS, False), [])
 
     def test_cpus_that_are_not_there_are_refused(self):
+        cpus: Any
         for cpus in ({2}, set()):
             with self.assertRaisesRegex(UsageError, "CPUs 0 to 1"):
                 ordinary_cpus(TWO_CPUS, cpus)
@@ -61,7 +63,8 @@ class OrdinaryCpus(unittest.TestCase):
 class Sockets(unittest.TestCase):
     def test_no_socket_spans_two_nodes(self):
         for machine, smp in ((TWO_CPUS, "2,sockets=2,cores=1,threads=1"), (FOUR_CPUS, "4,sockets=4,cores=1,threads=1")):
-            self.assertIn(smp, command(["qemu"], machine, *[Path("x")] * 5))
+            there = Path("x")
+            self.assertIn(smp, command(["qemu"], machine, there, there, there, there, there))
 
 
 class Counted(unittest.TestCase):
@@ -76,6 +79,7 @@ class Counted(unittest.TestCase):
         self.assertEqual([start // mib for _, start, _ in ranges(TWO_CPUS, (7, 2))], [0, 1024, 2048, 5120])
 
     def test_a_cache_that_cannot_be_is_refused(self):
+        sizes: Any
         for sizes in ({"l1": 3 << 10}, {"l1": 0}, {"l2": 64}, {"llc": 512}):
             with self.assertRaisesRegex(UsageError, next(iter(sizes))):
                 Counting(**sizes)

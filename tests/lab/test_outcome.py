@@ -16,7 +16,7 @@ sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tests/e2e")]
 import lib  # noqa: E402
 from lab.errors import LabError  # noqa: E402
 from lab.outcome import Outcome, read_marks  # noqa: E402
-from lab.splat import splats  # noqa: E402
+from lab.splat import splats, telling  # noqa: E402
 from suite import e2e  # noqa: E402
 
 
@@ -35,7 +35,7 @@ class KernelLog(unittest.TestCase):
 
     def test_defects_are_found(self):
         for line in ("WARNING: CPU: 0 PID: 1 at mm/migrate.c:1", "BUG: Bad page state in process x", "Oops: int3: 0000",
-                     "BUG: unable to handle page fault", "rcu: INFO: rcu_preempt self-detected stall on CPU",
+                     "int3: 0000 [#1] PREEMPT SMP NOPTI", "BUG: unable to handle page fault", "rcu: INFO: rcu_preempt self-detected stall on CPU",
                      "INFO: task a:1 blocked for more than 120 seconds.", "UBSAN: array-index-out-of-bounds",
                      "BUG: KASAN: use-after-free in f+0x1/0x2 [m]", "WARNING: possible circular locking dependency detected",
                      "WARNING: inconsistent lock state", "WARNING: suspicious RCU usage", "WARNING: bad unlock balance detected!",
@@ -43,6 +43,11 @@ class KernelLog(unittest.TestCase):
                      "kmemleak: unreferenced object 0xffff888000000000 (size 64):",
                      "kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)"):
             self.assertEqual(splats([line]), [line])
+
+    def test_a_breakpoint_nobody_set_is_told_as_qemus_and_every_other_defect_as_it_is(self):
+        found = splats(["[ 1.0] WARNING: CPU: 0 PID: 1 at mm/x.c:1", "[ 1.1] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI"])
+        self.assertRegex(telling(found), r"^\[ 1.1\] Oops: int3: .* \(QEMU ran code that the kernel was patching")
+        self.assertEqual(telling(found[:1]), found[0])
 
     def test_a_race_is_a_defect_where_the_module_or_memcpy_for_it_takes_part(self):
         def report(*frames: str) -> list:

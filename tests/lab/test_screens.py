@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """tools/screens: what a terminal showed, as SVG."""
+import os
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 from xml.etree import ElementTree
@@ -32,6 +34,20 @@ class Terminal(unittest.TestCase):
     def test_a_painted_space_stays(self):
         paper = [box.get("fill") for box in drawn("x\x1b[48;5;196m  \x1b[m").findall(f"{SVG}rect")]
         self.assertEqual(paper, [terminal.PAPER, "#ff0000"])
+
+    def test_a_picture_is_its_owners_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            picture = Path(folder) / "x.svg"
+            before = os.umask(0)
+            try:
+                for old in (None, "a longer picture"):
+                    if old:
+                        picture.write_text(old, encoding="utf-8")
+                        picture.chmod(0o644)
+                    terminal.write_private(picture, "new")
+                    self.assertEqual((picture.stat().st_mode & 0o7777, picture.read_text(encoding="utf-8")), (0o600, "new"))
+            finally:
+                os.umask(before)
 
     def test_empty_lines_at_the_end_take_no_room(self):
         self.assertEqual(terminal.to_svg("a\n"), terminal.to_svg("a\n\n  \n"))

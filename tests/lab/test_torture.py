@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Runs of tools/torture add up, a failure stays one, and every row has its test."""
+import importlib.util
 import json
+import subprocess
 import sys
 import tempfile
 import threading
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, Dict, List
 from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,11 +23,20 @@ from rows import ROWS, USER, Row  # noqa: E402
 from suite import e2e, torture  # noqa: E402
 from suite.case import PASSED  # noqa: E402
 
+def load_main():
+    """Of all main.py that are on the path, that of torture."""
+    spec = importlib.util.spec_from_file_location("torture_main", ROOT / "tools/torture.d/main.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+main = load_main()
 ROW = Row("kills, many", "63", {"6.1": 100}, seconds=5, unit="kills")
 
 
-def run(count: int, **other) -> dict:
-    return {"count": count, "lost": 0, "splats": 0, "leaked": 0, "seconds": 7, "failed": "", "commit": "abc", **other}
+def run(count: int, **other) -> Dict[str, Any]:
+    return {"count": count, "lost": 0, "splats": 0, "leaked": 0, "seconds": 7, "failed": "", "commit": "abcdef1", **other}
 
 
 class Sums(unittest.TestCase):
@@ -35,12 +47,29 @@ class Sums(unittest.TestCase):
         self.assertEqual((self.verdict(), self.verdict(run(99)), self.verdict(run(60), run(40))), ("not run", "fewer", "ok"))
 
     def test_a_lost_write_a_splat_a_leak_and_a_failure_are_never_ok(self):
-        for wrong in ({"lost": 1}, {"splats": 1}, {"leaked": 1}, {"failed": "guest lost"}):
+        wrongs: List[Dict[str, Any]] = [{"lost": 1}, {"splats": 1}, {"leaked": 1}, {"failed": "guest lost"}]
+        for wrong in wrongs:
             self.assertEqual(self.verdict(run(1000), run(1000, **wrong)), "failed", wrong)
 
     def test_the_page_tells_why_a_row_failed(self):
         page = sums.page([sums.add_up(ROW, "6.1", [run(1, failed="kernel log: BUG")])])
-        self.assertIn("- kills, many, 6.1: kernel log: BUG", page)
+        self.assertIn("- kills, many, 6.1: abcdef1: kernel log: BUG", page)
+
+
+    def test_a_failure_without_its_cause_fails_its_row_whatever_is_explained(self):
+        explained = run(7, failed="lost: no word", explained="the host's disk was full", lost=3)
+        self.assertEqual((self.verdict(explained), self.verdict(explained, run(100))), ("not run", "ok"))
+        self.assertEqual(self.verdict(explained, run(100), run(0, failed="lost: no word")), "failed")
+        page = sums.page([sums.add_up(ROW, "6.1", [explained, run(100)])])
+        self.assertIn("- kills, many, 6.1: abcdef1: lost: no word: the host's disk was full", page)
+        self.assertIn("| kills, many | 6.1 | 100 | 100 | kills | 0 | 0 | 0 | 7 | abcdef1: 100 | ok |", page)
+
+    def test_the_page_tells_how_many_on_which_commit_and_what_they_are_made_of(self):
+        page = sums.page([sums.add_up(ROW, "6.1", [run(60, of={"asked paired": 9}), run(10, commit="1234567"),
+                                                   run(50, of={"asked paired": 1, "asked ticket": 2}), run(999, commit="unknown")])])
+        self.assertIn("| 120 | 100 | kills | 0 | 0 | 0 | 21 | abcdef1: 110, 1234567: 10 | ok |", page)
+        self.assertIn("- kills, many, 6.1: 10 asked paired, 2 asked ticket", page)
+        self.assertIn("- kills, many, 6.1: 999 kills", page)
 
 
 class Runs(unittest.TestCase):
@@ -64,18 +93,55 @@ class Runs(unittest.TestCase):
                 with self.assertRaisesRegex(LabError, f"runs:2: .*{why}.*; remove the line"):
                     runs.Store(file).runs(ROW, "6.1")
 
-    def test_the_kept_runs_can_be_read_and_none_of_them_failed(self):
+    def test_the_kept_runs_can_be_read_and_no_failure_of_them_is_without_its_cause(self):
         kept = runs.Store(ROOT / "docs/torture.jsonl")
         done = [each for row in ROWS for kernel in row.wanted for each in kept.runs(row, kernel)]
         self.assertEqual(len(done), len(kept.file.read_text(encoding="utf-8").splitlines()), "runs of no row")
-        self.assertFalse([each for each in done if each["failed"]])
+        self.assertFalse([each for each in done if each["failed"] and not each.get("explained")])
+        self.assertFalse([each for each in done if each["commit"] != runs.UNKNOWN and not runs.is_commit(each["commit"])])
+
+    def test_a_run_of_a_changed_tree_is_not_kept_where_others_read_it(self):
+        kept = runs.Store(ROOT / runs.DOCS[0])
+        before = kept.file.read_bytes()
+        for commit in ("abcdef1-dirty", "abcdef1-changed", runs.UNKNOWN, "18de5e2 to a8fd77e"):
+            with self.assertRaisesRegex(LabError, f"a run of {commit} is not kept: commit what has changed"):
+                kept.add(run(1, row=ROW.name, kernel="6.1", commit=commit))
+        self.assertEqual(kept.file.read_bytes(), before)
+
+    def test_a_full_run_of_a_changed_tree_is_refused_before_it_begins(self):
+        with mock.patch.object(runs, "state", lambda _: "abcdef1-dirty"), mock.patch.object(main, "prepare", self.fail):
+            with mock.patch.object(sys, "argv", ["torture", "--only", "contract"]), self.assertRaisesRegex(LabError, "abcdef1-dirty"):
+                main.main()
+
+    def test_the_state_of_a_tree_is_its_commit_and_whether_anything_differs_but_what_runs_write(self):
+        def git(*words: str) -> None:
+            subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, stdout=subprocess.DEVNULL)
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("kmod.c", *runs.DOCS):
+                (Path(folder) / name).parent.mkdir(exist_ok=True)
+                (Path(folder) / name).touch()
+            git("init", "-q")
+            git("add", ".")
+            git("commit", "-qm", "all")
+            clean = runs.state(Path(folder))
+            self.assertTrue(runs.is_commit(clean), clean)
+            (Path(folder) / runs.DOCS[0]).write_text("a run", encoding="ascii")
+            self.assertEqual(runs.state(Path(folder)), clean)
+            (Path(folder) / "new.c").touch()
+            self.assertEqual(runs.state(Path(folder)), f"{clean}-dirty")
 
     def test_a_failed_row_is_not_repeated(self):
         self.assertTrue(runs.has_enough(ROW, "6.1", [run(1, failed="x")]))
         self.assertFalse(runs.has_enough(ROW, "6.1", [run(99)]))
 
+    def test_an_explained_failure_and_a_run_of_no_known_commit_neither_end_a_row_nor_count(self):
+        aside = [run(500, failed="lost", explained="the host's disk was full"), run(500, commit=runs.UNKNOWN)]
+        self.assertFalse(runs.has_enough(ROW, "6.1", [*aside, run(99)]))
+        self.assertTrue(runs.has_enough(ROW, "6.1", [*aside, run(100)]))
+
     def test_runs_of_one_test_in_one_checkout_take_turns(self):
-        figures, others = [], threading.Barrier(2)
+        figures: List[int] = []
+        others = threading.Barrier(2)
 
         def outcome(test: e2e.EndToEnd) -> Outcome:
             test.results.mkdir(parents=True, exist_ok=True)

@@ -25,6 +25,8 @@ WANTED = {
     "checkpatch": ["CODE_INDENT"],
     "clang-tidy": ["after it was moved"],
     "cppcheck": ["out of bounds"],
+    "mypy": ['expected "str"', "in no folder of PROGRAMS"],
+    "pyflakes": ["undefined name 'never_defined'"],
     "shellcheck": ["Double quote"],
 }
 
@@ -59,6 +61,19 @@ def _add(name):
 
 for checker in CHECKERS:
     _add(checker)
+
+
+class ClangTidy(unittest.TestCase):
+    """It may have too little time for all files."""
+
+    def test_what_it_has_no_time_for_is_told_and_not_taken_for_clean(self):
+        tree = Tree(planted(), ("6.1",), seconds=-1)
+        self.assertEqual((user.clang_tidy(tree), tree.notes), ([], ["1 of 1 files are left for the next run: -1 s are up"]))
+
+    def test_the_youngest_files_come_first_new_ones_before_all(self):
+        ages = {"a.cpp": 5, "b.hpp": 1, "b.cpp": 7, "c.cpp": 3}
+        names = sorted(map(Path, ["a.cpp", "b.cpp", "c.cpp", "new.cpp"]), key=lambda file: user._age(ages, file))
+        self.assertEqual(list(map(str, names)), ["new.cpp", "b.cpp", "c.cpp", "a.cpp"])
 
 
 class Lines(unittest.TestCase):

@@ -13,7 +13,7 @@ from lab import cache
 from lab.apt import Apt
 from lab.errors import LabError
 from lab.kernels import kernel
-from lab.module import SOURCES, mirror
+from lab.module import mirror
 from lab.progress import step
 
 from tree import Tree, findings, lines_of
@@ -43,7 +43,7 @@ _lock = threading.Lock()
 
 
 @functools.lru_cache(maxsize=None)
-def _build(root: Path, series: str) -> Path:
+def _build(root: Path, series: str, jobs: int) -> Path:
     """Folder of a finished build of `root` with W=1 and sparse; what both said is in its build.log.
 
     Nothing is built again, and nothing said again, while the sources stay.
@@ -58,7 +58,7 @@ def _build(root: Path, series: str) -> Path:
         for old in folder.rglob("*.o"):
             old.unlink()  # gcc says nothing about what it does not compile
         with step(f"building with W=1 and sparse for {target.release}"):
-            lines = lines_of(["make", "-k", "-C", target.headers, f"M={folder}", "W=1", "C=2", "CHECK=sparse", "-j2", "modules"])
+            lines = lines_of(["make", "-k", "-C", target.headers, f"M={folder}", "W=1", "C=2", "CHECK=sparse", f"-j{jobs}", "modules"])
         if not any(folder.rglob("*.o")):
             raise LabError(f"hmk.ko for {target.release}: nothing was compiled: {lines[-1:]}")
         log.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -70,7 +70,7 @@ def _said(tree: Tree, by_gcc: bool) -> List[str]:
     found: List[str] = []
     for series in tree.kernels:
         with _lock:  # two checkers, one build
-            folder = _build(tree.root, series)
+            folder = _build(tree.root, series, tree.jobs)
         lines = (folder / "build.log").read_text(encoding="utf-8").splitlines()
         found += [f"{line} [{series}]" for line in findings(lines, folder)
                   if bool(re.search(r"\[-W|: (fatal )?error: ", line)) == by_gcc]
@@ -92,7 +92,7 @@ def clang(tree: Tree) -> List[str]:
     found: List[str] = []
     for series in tree.kernels:
         with _lock:
-            folder = _build(tree.root, series)
+            folder = _build(tree.root, series, tree.jobs)
         for saved in sorted(folder.rglob(".*.o.cmd")):
             words = shlex.split(saved.read_text(encoding="utf-8").splitlines()[0].split(":=", 1)[1].split(" ; ")[0])
             if words and words[-1].endswith(".c") and not words[-1].endswith(".mod.c"):

@@ -3,7 +3,6 @@
 import argparse
 import json
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, Dict, List
@@ -15,7 +14,7 @@ sys.path[:0] = [str(ROOT / "tools/lab.d"), str(Path(__file__).parent)]
 from lab.apt import install_missing  # noqa: E402
 from lab.errors import LabError  # noqa: E402
 from lab.kernels import GATES, SERIES  # noqa: E402
-from checkers import CHECKERS  # noqa: E402
+from checkers import CHECKERS, look  # noqa: E402
 from tree import Tree  # noqa: E402
 
 
@@ -36,16 +35,6 @@ def parse() -> argparse.Namespace:
     flags.add_argument("--root", type=Path, default=ROOT, metavar="DIR", help="another tree than this one")
     flags.add_argument("--json", type=Path, metavar="FILE", help="a list of objects: checker, findings, seconds")
     return flags.parse_args()
-
-
-def look(name: str, tree: Tree) -> Dict[str, Any]:
-    """One checker's findings; that it cannot run is one of them."""
-    began = time.monotonic()
-    try:
-        found = CHECKERS[name][0](tree)
-    except (LabError, OSError) as error:
-        found = [f"{name} could not run: {error}"]
-    return {"checker": name, "findings": found, "seconds": round(time.monotonic() - began, 1)}
 
 
 def report(row: Dict[str, Any]) -> None:

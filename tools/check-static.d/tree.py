@@ -3,7 +3,7 @@
 import os
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Iterable, Iterator, List, Sequence, Tuple
 
@@ -17,6 +17,9 @@ class Tree:
 
     root: Path
     kernels: Tuple[str, ...]
+    jobs: int = os.cpu_count() or 1
+    seconds: float = float("inf")  # that a slow checker has; what it leaves for another run it says in `notes`
+    notes: List[str] = field(default_factory=list, compare=False)
 
     def files(self, *suffixes: str, below: Iterable[str] = FOLDERS) -> List[Path]:
         """Files with one of the suffixes (all without), sorted; neither build results nor planted defects."""

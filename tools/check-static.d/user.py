@@ -3,10 +3,11 @@
 import json
 import os
 import shlex
+import time
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
-from typing import Dict, List
+from typing import Dict, List, Optional
 
 from lab import cache
 from lab.build import run_preset
@@ -19,20 +20,48 @@ CPP = ("daemon", "include", "libhmk", "tools", "tests")
 
 
 def clang_tidy(tree: Tree) -> List[str]:
-    """What .clang-tidy lists. A file that was clean is looked at again when it or a header of ours changes."""
+    """What .clang-tidy lists. A file that was clean is looked at again when it or a header of ours changes.
+
+    The files changed last come first: where time is short, a defect is likeliest there.
+    """
     if (tree.root / "CMakePresets.json").exists():
+        (cache.root() / "static").mkdir(parents=True, exist_ok=True)
         run_preset(tree.root, cache.root() / "static", "tidy")
     database = tree.root / DATABASE
     ours = set(tree.files(".cpp", ".c", below=CPP))
     entries = [entry for entry in json.loads(database.read_text(encoding="utf-8")) if Path(entry["file"]) in ours]
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return [line for lines in pool.map(lambda entry: _tidy(tree, entry), entries) for line in lines]
+    ages = _ages(tree.root)
+    entries.sort(key=lambda entry: _age(ages, Path(entry["file"]).relative_to(tree.root)))
+    end = time.monotonic() + tree.seconds
+    with ThreadPoolExecutor(tree.jobs) as pool:
+        found = list(pool.map(lambda entry: _tidy(tree, entry, end), entries))
+    left = sum(lines is None for lines in found)
+    if left:
+        tree.notes.append(f"{left} of {len(entries)} files are left for the next run: {tree.seconds:.0f} s are up")
+    return [line for lines in found for line in lines or []]
 
 
-def _tidy(tree: Tree, entry: Dict[str, str]) -> List[str]:
+def _ages(root: Path) -> Dict[str, int]:
+    """Paths by how long ago they changed: 0 for what is not committed, then commit by commit."""
+    ages: Dict[str, int] = {}
+    for command in (["diff", "HEAD", "--name-only"], ["log", "--format=", "--name-only"]):
+        for path in lines_of(["git", "-C", root, *command]):
+            ages.setdefault(path, len(ages))
+    return ages
+
+
+def _age(ages: Dict[str, int], file: Path) -> int:
+    """Of a file or the header beside it; new ones are the youngest."""
+    return min(ages.get(str(name), -1) for name in (file, file.with_suffix(".hpp")) if name == file or str(name) in ages)
+
+
+def _tidy(tree: Tree, entry: Dict[str, str], end: float) -> Optional[List[str]]:
+    """None: not looked at, there is no time left."""
     clean = cache.root() / "static" / "clean" / _content(tree, entry)
     if clean.exists():
         return []
+    if time.monotonic() > end:
+        return None
     lines = lines_of(["clang-tidy", "--quiet", "-p", tree.root / DATABASE, f"--config-file={tree.root / '.clang-tidy'}",
                       "--extra-arg=-Wno-unknown-warning-option", entry["file"]], cwd=entry["directory"])
     found = findings(lines, tree.root)
@@ -58,7 +87,7 @@ def cppcheck(tree: Tree) -> List[str]:
     folders = [tree.root / name for name in CPP if (tree.root / name).is_dir()]
     build = cache.root() / "static" / f"cppcheck-{sha256(str(tree.root).encode()).hexdigest()[:12]}"  # it keeps paths
     build.mkdir(parents=True, exist_ok=True)
-    lines = lines_of(["cppcheck", "--quiet", "--enable=warning,performance,portability", "--inline-suppr", "-j2",
+    lines = lines_of(["cppcheck", "--quiet", "--enable=warning,performance,portability", "--inline-suppr", f"-j{tree.jobs}",
                       "--std=c++20", "--template={file}:{line}: {severity}: {message} [{id}]", f"--cppcheck-build-dir={build}",
                       "--library=googletest", f"--suppressions-list={NOT_SO}", f"-i{tree.root / 'tests/static'}", f"-I{tree.root / 'include'}", f"-I{tree.root / 'uapi'}", *folders])
     return findings(lines, tree.root, r": (error|warning|performance|portability): ")

@@ -4,6 +4,7 @@
 Stands alone: it is copied into the guest's results folder and started from there. Everything it
 says is one JSON line; if it stops saying anything, the host calls the guest lost.
 """
+import ctypes
 import glob
 import json
 import os
@@ -11,9 +12,14 @@ import select
 import signal
 import subprocess
 import time
+from typing import List
 
-LAB = "/run/hmk-lab/.lab"
+RESULTS = "/run/hmk-lab"
+LAB = f"{RESULTS}/.lab"
+HOST, OWN_ROOT = "/run/hmk-host", "/run/hmk-root"
 PORT = "hmk.control"
+# of unshare(2), mount(2), umount2(2), and a call the C library has no name for
+NEW_MOUNTS, BIND, RECURSIVE, PRIVATE, DETACH, PIVOT_ROOT = 0x20000, 0x1000, 0x4000, 0x40000, 2, 155
 
 
 class Port:
@@ -55,7 +61,7 @@ class KernelLog:
         self.fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
 
     def take(self) -> list:
-        lines = []
+        lines: List[str] = []
         while True:
             try:
                 record = os.read(self.fd, 16384).decode(errors="replace")
@@ -106,7 +112,7 @@ def prepare(config: dict) -> None:
     os.environ.clear()
     os.environ.update({"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
                        "LANG": "C.UTF-8", "TERM": "dumb", "PYTHONUNBUFFERED": "1",
-                       "HMK_LAB": "/run/hmk-lab", **config["env"]})
+                       "HMK_LAB": RESULTS, **config["env"]})
     os.makedirs("/dev/pts", exist_ok=True)
     os.makedirs("/dev/shm", exist_ok=True)
     mount("-t", "devpts", "-o", "mode=620,ptmxmode=666", "devpts", "/dev/pts")
@@ -187,6 +193,39 @@ def reap(main: int):
             status = os.waitstatus_to_exitcode(code)
 
 
+def enter_own_root(results: str) -> None:
+    """The host's root below a tmpfs once more, with a /run and a /dev/shm of its own, and `results` in place of the guest's.
+
+    What is written or mounted there is gone with the last process that was in it.
+    """
+    modules = f"/lib/modules/{os.uname().release}"
+    root, data, work = (f"{OWN_ROOT}/{name}" for name in ("root", "data", "work"))
+    call("unshare", NEW_MOUNTS)
+    call("mount", None, "/", None, RECURSIVE | PRIVATE, None)
+    os.makedirs(OWN_ROOT, exist_ok=True)
+    call("mount", "tmpfs", OWN_ROOT, "tmpfs", 0, None)
+    for folder in (root, data, work):
+        os.mkdir(folder)
+    call("mount", "overlay", root, "overlay", 0, f"lowerdir={HOST},upperdir={data},workdir={work}")
+    for shared in ("/proc", "/sys", "/dev", modules):
+        os.makedirs(root + shared, exist_ok=True)
+        call("mount", shared, root + shared, None, BIND | RECURSIVE, None)
+    call("mount", "tmpfs", f"{root}/dev/shm", "tmpfs", 0, "mode=1777")
+    call("mount", "tmpfs", f"{root}/run", "tmpfs", 0, "mode=755")
+    os.mkdir(root + RESULTS)
+    call("mount", results, root + RESULTS, None, BIND, None)
+    os.chdir(root)
+    call("syscall", PIVOT_ROOT, ".", ".")  # the old one lies on top of the new one then
+    call("umount2", ".", DETACH)
+
+
+def call(name: str, *arguments) -> None:
+    """A function of the C library that gives 0 when all is well."""
+    encoded = [word.encode() if isinstance(word, str) else word for word in arguments]
+    if getattr(ctypes.CDLL(None, use_errno=True), name)(*encoded):
+        raise OSError(ctypes.get_errno(), f"{name} {arguments}: {os.strerror(ctypes.get_errno())}")
+
+
 def start(request: dict, output: int) -> int:
     pid = os.fork()
     if pid:
@@ -198,6 +237,8 @@ def start(request: dict, output: int) -> int:
         os.dup2(output, 1)
         os.dup2(output, 2)
         os.closerange(3, 256)
+        if request["own_root"] is not None:
+            enter_own_root(f"{RESULTS}/{request['own_root']}")
         os.chdir(request["cwd"])
         os.environ.update(request["env"])
         os.execvp(request["command"][0], request["command"])

@@ -70,7 +70,7 @@ def check_options(wanted: Dict[str, str], made: str) -> None:
     Kconfig drops an option whose dependencies are missing without a word; a kernel without KASAN
     would pass every test.
     """
-    values = dict(match.groups() for match in map(_SET.match, made.splitlines()) if match)
+    values = {match[1]: match[2] for match in map(_SET.match, made.splitlines()) if match}
     wrong = [f"{name} is {values.get(name, 'n')}, not {value}" for name, value in wanted.items()
              if values.get(name, "n") != value]
     if wrong:

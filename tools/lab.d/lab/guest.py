@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Callable, Collection, Dict, List, Optional, Sequence, Union
 
+from . import boots
 from . import pages as page_files
 from . import plugin
 from .emulator import emulator
@@ -27,7 +28,7 @@ from .machine import Machine
 from .outcome import FAIL, LOST, PASS, SKIP, SKIP_STATUS, Mark, Outcome, read_marks
 from .progress import say, step
 from .qemu import INSTRUCTIONS_CMDLINE, accelerator, command, nr_spacers
-from .splat import splats
+from .splat import splats, telling
 
 BOOT_SECONDS = 120.0
 BOOT_TRIES = 3      # TCG now and then breaks a kernel that patches itself during boot
@@ -46,7 +47,7 @@ class Guest:
                  extra_cmdline: str = "", l1: int = plugin.DEFAULT_L1, l2: int = plugin.DEFAULT_L2,
                  llc: int = plugin.DEFAULT_LLC, pages: bool = False, thp: str = "madvise",
                  pin: Union[bool, Collection[int]] = True, clock: str = "host", ns_per_instruction: int = 8,
-                 qemu: str = "system", env: Optional[Dict[str, str]] = None, results: Optional[Path] = None) -> None:
+                 qemu: str = "system", cpu: str = "", env: Optional[Dict[str, str]] = None, results: Optional[Path] = None) -> None:
         """`kernel` is a series; `timeout` bounds the whole life after boot, in seconds
         of a plain kernel: this limit and every other is longer for a debug kernel.
 
@@ -56,13 +57,14 @@ class Guest:
         `llc` are bytes of the modelled caches, `pages` counts per page too (see pages.py). `clock`
         is "host" or "instructions": then each instruction takes `ns_per_instruction` (a power of
         two up to 64) of the guest's time, however busy the host. `qemu` is "system" or "backports".
+        `cpu` is a CPU model as QEMU's -cpu takes it, with the clock "host".
         """
         self.machine, self.count = machine, count
         self.extra_cmdline = f"{extra_cmdline} {INSTRUCTIONS_CMDLINE}" if clock == "instructions" else extra_cmdline
         self.thp = thp
         self.counting = plugin.Counting(l1, l2, llc, pages)
         self.pinned = ordinary_cpus(machine, pin)
-        self._driven_by = accelerator(clock, ns_per_instruction)
+        self._driven_by = accelerator(clock, ns_per_instruction) + (["-cpu", cpu] if cpu else [])
         self._spacers = nr_spacers(machine.cpus, clock)
         if self._spacers:
             self.extra_cmdline += f" maxcpus={machine.cpus}"  # the others are not started before the agent does
@@ -91,10 +93,12 @@ class Guest:
                 try:
                     with step(f"booting {self.kernel.release}"):
                         self._boot()
+                    boots.ready()
                     return self
                 except (GuestLost, TimeoutError) as lost:
                     why = str(lost) or "not ready in time"
                     self._kill()
+                    boots.lost(why)
                     say(f"guest lost before it was ready, try {attempt} of {BOOT_TRIES}: {why}")
             raise LabError(f"kernel {self.kernel.release}: the guest was lost {BOOT_TRIES} times during boot: {why}")
         except BaseException:
@@ -114,14 +118,19 @@ class Guest:
 
     def run(self, argv: Sequence[str], *, cwd: Path = ROOT, env: Optional[Dict[str, str]] = None,
             on_line: Optional[Callable[[str], None]] = None, timeout: Optional[float] = None,
-            on_idle: Optional[Callable[[], None]] = None) -> Outcome:
+            on_idle: Optional[Callable[[], None]] = None, own_root: Optional[str] = None) -> Outcome:
         """Run a command as root. `on_line` gets each line of output as it comes; `on_idle` is
-        called about five times a second meanwhile (to draw, or to look at `marks()`)."""
+        called about five times a second meanwhile (to draw, or to look at `marks()`).
+
+        `own_root` is a folder below `results` ("." for itself): the command then sees that one at /run/hmk-lab,
+        and what it and its children write or mount elsewhere is gone when they are.
+        """
         began = time.monotonic()
         end = min(self._deadline, began + timeout * self._slowness if timeout else self._deadline)
         out = Outcome(LOST, results=self.results)
         try:
-            self._say(verb="run", command=[str(a) for a in argv], cwd=str(cwd), env=dict(env or {}))
+            self._say(verb="run", command=[str(a) for a in argv], cwd=str(cwd), env=dict(env or {}),
+                      own_root=own_root)
             event, in_time = self._follow(out, end, on_line, on_idle)
             out.status, out.dmesg = event["status"], event["dmesg"]
             _judge(out, in_time)
@@ -183,7 +192,7 @@ class Guest:
                 self._port.setblocking(False)
                 return
             except TimeoutError:
-                if self._qemu.poll() is not None:
+                if self._qemu and self._qemu.poll() is not None:
                     text = (self._own / "qemu.log").read_text(errors="replace").strip().splitlines()
                     raise LabError(f"QEMU does not start: {text[-1] if text else 'no message'}") from None
         raise GuestLost("QEMU did not connect")
@@ -213,6 +222,7 @@ class Guest:
             left = end - time.monotonic()
             if left <= 0:
                 raise TimeoutError
+            assert self._port
             if select.select([self._port], [], [], min(left, 0.2))[0]:
                 data = self._port.recv(1 << 20)
                 if not data:
@@ -224,6 +234,7 @@ class Guest:
         return json.loads(line)
 
     def _say(self, **request) -> None:
+        assert self._port  # accepted before anything is said
         try:
             self._port.setblocking(True)
             self._port.sendall((json.dumps(request) + "\n").encode())
@@ -271,7 +282,7 @@ def lost_line(console: Path) -> str:
     """Why a guest died, as far as its console tells."""
     text = console.read_text(errors="replace").splitlines() if console.exists() else []
     found = splats(text) or [line for line in text if line.strip()][-1:]
-    return found[0].strip() if found else "silence"
+    return telling(found) if found else "silence"
 
 
 def _take(out: Outcome, lines: List[str], on_line: Optional[Callable[[str], None]]) -> None:
@@ -287,7 +298,7 @@ def _judge(out: Outcome, in_time: bool) -> None:
     if not in_time:
         out.kind, out.reason = FAIL, "time limit exceeded"
     elif found:
-        out.kind, out.reason = FAIL, f"kernel log: {found[0].strip()}"
+        out.kind, out.reason = FAIL, f"kernel log: {telling(found)}"
     elif out.status == 0:
         out.kind = PASS
     elif out.status == SKIP_STATUS:

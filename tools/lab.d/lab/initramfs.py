@@ -32,6 +32,8 @@ $b mkdir -p /root/run
 $b mount -t tmpfs -o mode=755 tmpfs /root/run
 $b mkdir -p /root/run/hmk-lab
 $b mount -t 9p -o cache=none,$opt share /root/run/hmk-lab || die "9p of the results"
+$b mkdir -p /root/run/hmk-host
+$b mount --move /host /root/run/hmk-host
 $b ip link set lo up
 exec $b switch_root /root /usr/bin/python3 -I -B /run/hmk-lab/.lab/agent.py
 """

@@ -125,7 +125,7 @@ def _find(series: str) -> Tuple[Apt, Optional[str]]:
 
 def _newest_unpacked(base: Path) -> Optional[str]:
     names = [p.name for p in base.iterdir() if p.is_dir() and not p.name.startswith(".")] if base.is_dir() else []
-    return max(names, key=release_key, default=None)
+    return max(names, key=release_key) if names else None
 
 
 def _unpack(apt: Apt, image: str, release: str, target: Path) -> None:

@@ -2,7 +2,7 @@
 """The machine a guest gets: memory nodes, CPUs, latencies and bandwidths, read from a file and checked."""
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple, Union
 
 from . import document
 from .document import Item
@@ -55,7 +55,7 @@ class Machine:
                                      -self.nodes[i].access[initiator].bandwidth_mbps, i))
 
 
-def load_machine(file: str, host_memory: Optional[int] = None) -> Machine:
+def load_machine(file: Union[str, Path], host_memory: Optional[int] = None) -> Machine:
     """Read and check a machine file. Raises UsageError with one line: file, place, remedy.
 
     `host_memory` is what the host can give, in bytes; default: what it has available now.

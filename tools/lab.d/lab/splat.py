@@ -12,7 +12,7 @@ SPLAT = re.compile(
     r"sleeping function called|scheduling while atomic|page allocation failure|Call Trace:|"
     r"refcount_t: |list_(add|del) corruption|stack segment|double fault|invalid opcode|unreferenced object|"
     r"suspected memory leak|possible (irq|deadlock)|bad unlock balance|held lock freed|Invalid wait context|"
-    r"page_table_check|bad pmd|bad pte|Corrupted|ODEBUG:|Voluntary context switch within RCU")
+    r"\w+: [0-9a-f]{4} \[#\d+\]|page_table_check|bad pmd|bad pte|Corrupted|ODEBUG:|Voluntary context switch within RCU")
 
 # Known, harmless, and printed by an untouched kernel in this machine as well.
 NOISE = re.compile(
@@ -25,6 +25,11 @@ NOISE = re.compile(
 # What the kernel says of an allocation that fails because a test made it fail, between these two lines of the test.
 INJECTED = re.compile(r"page allocation failure|Call Trace:|\] +(\? )?\w+\+0x[0-9a-f]+/0x")
 BEGIN, END = "hmk-lab: failures are injected", "hmk-lab: failures are no longer injected"
+
+
+# A breakpoint nobody has set: the first byte of code that the kernel is just patching, which QEMU runs half written.
+PATCHING = re.compile(r"\bint3: [0-9a-f]{4} \[#\d+\]")
+OF_QEMU = "QEMU ran code that the kernel was patching on another CPU; no defect of what is tested"
 
 
 # A report of KCSAN has a stack below each such line, the access first, and ends with a double line.
@@ -55,3 +60,9 @@ def splats(log: Iterable[str]) -> List[str]:
         elif SPLAT.search(line) and not NOISE.search(line) and not (injecting and INJECTED.search(line)):
             found.append(line)
     return found
+
+
+def telling(found: Sequence[str]) -> str:
+    """Of splats() the one that says what happened, with the cause where it is known to lie outside."""
+    patching = next((line for line in found if PATCHING.search(line)), None)
+    return f"{patching.strip()} ({OF_QEMU})" if patching else found[0].strip()

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""One test, one result, one line; and the count over all of them."""
+"""One result, one line; and the count over all of them."""
 import sys
 import threading
-from dataclasses import dataclass
-from typing import Callable, Dict, List, Tuple
+from dataclasses import dataclass, replace
+from typing import Dict, List, Sequence, Tuple
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+FLAKY_AT_MOST = 2   # tests of a run that may fail beside others and pass alone
+SHOWN_NAMES = 6
 
 
 @dataclass(frozen=True)
@@ -19,12 +21,12 @@ class Result:
     detail: Tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Case:
-    """A test that can be named before it is run; `run` may give several results (never none)."""
-
-    name: str
-    run: Callable[[], Result]
+def both(beside: Result, alone: Result) -> Result:
+    """What came out of a test that failed beside others and was run once more alone."""
+    if alone.outcome == FAILED:
+        return replace(alone, reason=f"{alone.reason}; beside others: {beside.reason}")
+    return replace(alone, reason=f"flaky: failed beside others: {beside.reason}; alone it {alone.outcome}",
+                   detail=beside.detail)
 
 
 class Report:
@@ -33,24 +35,61 @@ class Report:
     def __init__(self) -> None:
         self.counts: Dict[str, int] = {PASSED: 0, FAILED: 0, SKIPPED: 0}
         self.failed: List[str] = []
+        self.flaky: List[str] = []
+        self.unrun: Dict[str, List[str]] = {}
+        self.kept = 0
         self._lock = threading.Lock()
 
     def add(self, result: Result) -> None:
         """Count one result and print its line; a failure with its detail."""
         with self._lock:
             self.counts[result.outcome] += 1
-            reason = f"  ({result.reason})" if result.reason else ""
-            print(f"{result.outcome:7} {result.seconds:7.1f} s  {result.name}{reason}", flush=True)
+            _show(result)
             if result.outcome == FAILED:
                 self.failed.append(result.name)
-                for line in result.detail:
-                    print(f"        | {line}", flush=True)
+
+    def put_off(self, result: Result) -> None:
+        """Print a failure that is to be repeated; again() counts it."""
+        with self._lock:
+            _show(replace(result, reason=f"{result.reason}; to be run again alone"))
+
+    def again(self, beside: Result, alone: Result) -> None:
+        """Count a test that failed beside others by what it did alone."""
+        if alone.outcome != FAILED:
+            self.flaky.append(beside.name)
+        self.add(both(beside, alone))
+
+    def keep(self, count: int) -> None:
+        """So many passed before with the same inputs."""
+        self.kept += count
+        self.counts[PASSED] += count
+
+    def left_out(self, reason: str, names: Sequence[str]) -> None:
+        """Tests that exist and are not run, told at the end."""
+        if names:
+            self.unrun.setdefault(reason, []).extend(names)
 
     def close(self) -> int:
-        """The last line, and the exit status it means."""
+        """What there is to know, the last line, and the exit status it means."""
         sys.stderr.flush()
+        for reason, names in self.unrun.items():
+            more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+            print(f"not run: {len(names)} {reason}: {', '.join(names[:SHOWN_NAMES])}{more}")
+        for name in self.flaky:
+            print(f"flaky: {name}: failed beside others, passed alone")
+        if len(self.flaky) > FLAKY_AT_MOST:
+            print(f"failed: {len(self.flaky)} tests are flaky, {FLAKY_AT_MOST} may be")
         for name in self.failed:
             print(f"failed: {name}")
+        if self.kept:
+            print(f"{self.kept} of the passed were not run: they passed with the same inputs before; --fresh runs them")
         counts = self.counts
         print(f"{counts[PASSED]} passed, {counts[FAILED]} failed, {counts[SKIPPED]} skipped", flush=True)
-        return 0 if counts[PASSED] and not counts[FAILED] else 1
+        return 0 if counts[PASSED] and not counts[FAILED] and len(self.flaky) <= FLAKY_AT_MOST else 1
+
+
+def _show(result: Result) -> None:
+    reason = f"  ({result.reason})" if result.reason else ""
+    print(f"{result.outcome:7} {result.seconds:7.1f} s  {result.name}{reason}", flush=True)
+    for line in result.detail if result.outcome == FAILED else ():
+        print(f"        | {line}", flush=True)

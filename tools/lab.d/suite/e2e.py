@@ -5,6 +5,7 @@ A test says in comments at its top what it needs, for example
 
     # kernels: 6.1 6.12      gates it runs on (default: both)
     # suite: 6.12            of these, those of a run that names none (default: all; `none`)
+    # gate: 6.12             of these, those of a change's gate; the others are for --all (default: all; `none`)
     # timeout: 120           seconds after boot (default: 120)
     # count: yes             with the counting plugin (default: no)
     # pages: yes             which counts per page too (default: no)
@@ -15,10 +16,12 @@ A test says in comments at its top what it needs, for example
     # cmdline: quiet         more words for the kernel command line
     # thp: always            transparent huge pages (default: madvise)
     # llc: 2097152           bytes of the modelled cache
+    # cpu: max,la57          a CPU model of QEMU's (default: qemu64)
     # clock: host instructions   once with each of these, in $HMK_CLOCK, on the machine's own QEMU (default: host)
     # qemu: system backports     once with each of these, by the host's clock (default: system)
     # seconds: 10            how long it keeps its load up, in $HMK_SECONDS; HMK_E2E_SECONDS on the
                              host says otherwise. The time limit grows by it.
+    # alone: yes             leaves what putback.py cannot put back: a guest of its own (default: shared, see sitting.py)
 
 and may bring machine.yaml (default: configs/lab/four-tier.yaml) and *.c (compiled into $HMK_TEST_BIN).
 """
@@ -31,7 +34,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
-from lab import LabError, load_machine, run_once
+from lab import LabError, load_machine
 from lab.apt import install_missing
 from lab.build import first_error
 from lab.cache import locked
@@ -44,9 +47,11 @@ from lab.outcome import FAIL, LOST, PASS, SKIP, Outcome
 from lab.plugin import DEFAULT_LLC
 from lab.selftests import selftests
 from suite.case import FAILED, PASSED, SKIPPED, Result
+from suite.sitting import Part, Shape, Sitting
 
-KEYS = ("kernels", "suite", "timeout", "count", "pages", "module", "packages", "selftests", "defines", "cmdline", "thp",
-        "llc", "clock", "qemu", "seconds")
+KEYS = ("kernels", "suite", "gate", "timeout", "count", "pages", "module", "packages", "selftests", "defines", "cmdline", "thp",
+        "llc", "cpu", "clock", "qemu", "seconds", "alone")
+PLENTY = 1 << 62    # bytes of a host on which every machine fits
 HEADER_LINES = 30
 SHOWN_LINES = 25
 
@@ -78,39 +83,67 @@ class EndToEnd:
     def results(self) -> Path:
         return self.root / "build/e2e-results" / ".".join([self.folder.name, *self._variant])
 
+    def inside(self) -> "EndToEnd":
+        """What runs in the guest, as Torture tells it of a row."""
+        return self
+
+    @property
+    def alone(self) -> bool:
+        """Whether it shares its guest with no other test."""
+        return self.needs.get("alone") == "yes" or self.needs.get("count") == "yes" or self.kernel in ("newest", *FRAGMENTS)
+
+    @property
+    def shape(self) -> Shape:
+        """Tests of the same one can share a guest. Raises LabError for a machine file that is wrong."""
+        machine = _machine(self.root, self.folder, PLENTY)
+        return Shape(self.kernel, self.clock, self.qemu, repr((machine.nodes, machine.distances)), self.needs.get("cmdline", ""),
+                     self.needs.get("thp", "madvise"), self.needs.get("count") == "yes", self.needs.get("pages") == "yes",
+                     int(self.needs.get("llc", DEFAULT_LLC)), self.needs.get("cpu", ""), self.needs.get("defines", ""))
+
+    @property
+    def part(self) -> Part:
+        """What a guest is told of it."""
+        interpreter = ["/usr/bin/python3", "-B"] if self.script.suffix == ".py" else ["/bin/sh"]
+        return Part((*self.wrapper, *interpreter, str(self.script)), self._environment,
+                    float(self.needs.get("timeout", "120")) + self._host_seconds(), put_back=not self.alone)
+
+    def machine(self) -> Machine:
+        """The test's own machine, or that of all. Raises LabError."""
+        return _machine(self.root, self.folder)
+
     def run(self) -> Result:
-        """Compile, build, boot, run; whatever cannot be done is a failure of this test."""
-        began = time.monotonic()
-        try:
-            with locked(self.results):
-                outcome = self.outcome()
-        except LabError as error:
-            outcome = Outcome(LOST, reason=str(error))
-        seconds = time.monotonic() - began
+        """Compile, build, boot, run, in a guest of its own; whatever cannot be done is a failure of this test."""
+        with locked(self.results):
+            return self.told(self.outcome())
+
+    def told(self, outcome: Outcome) -> Result:
+        """The line, and what is shown below a failure."""
         if outcome.kind == PASS:
-            return Result(self.name, PASSED, seconds)
+            return Result(self.name, PASSED, outcome.seconds, outcome.reason)
         if outcome.kind == SKIP:
-            return Result(self.name, SKIPPED, seconds, outcome.reason)
+            return Result(self.name, SKIPPED, outcome.seconds, outcome.reason)
         kind = "" if outcome.kind == FAIL else "lost guest: "
-        return Result(self.name, FAILED, seconds, kind + outcome.reason,
+        return Result(self.name, FAILED, outcome.seconds, kind + outcome.reason,
                       tuple(outcome.output[-SHOWN_LINES:] + outcome.dmesg[-SHOWN_LINES:]))
 
     def outcome(self) -> Outcome:
-        """All there is to know of one run, into `results`; the caller holds their lock. Raises LabError."""
+        """All there is to know of one run, into `results`; the caller holds their lock."""
+        began = time.monotonic()
+        try:
+            shape = self.shape
+        except LabError as error:
+            return Outcome(LOST, reason=str(error))
+        for outcome, folder in Sitting(shape, self.machine, [self.part], self.results.parent).run():
+            self.keep(outcome, folder)
+        outcome.seconds = time.monotonic() - began
+        return outcome
+
+    def keep(self, outcome: Outcome, folder: Path) -> None:
+        """Make `folder` the results of the last run; the caller holds their lock."""
         shutil.rmtree(self.results, ignore_errors=True)
-        self.results.mkdir(parents=True)
-        machine = _machine(self.root, self.folder)
-        interpreter = "/usr/bin/python3" if self.script.suffix == ".py" else "/bin/sh"
-        outcome = run_once(
-            machine, self.kernel,
-            [*self.wrapper, interpreter, *(["-B"] if self.script.suffix == ".py" else []), str(self.script)],
-            timeout=float(self.needs.get("timeout", "120")) + self._host_seconds(), count=self.needs.get("count") == "yes",
-            pages=self.needs.get("pages") == "yes", clock=self.clock, qemu=self.qemu,
-            extra_cmdline=self.needs.get("cmdline", ""), thp=self.needs.get("thp", "madvise"),
-            llc=int(self.needs.get("llc", DEFAULT_LLC)), env=self._environment(), results=self.results)
+        folder.rename(self.results)
         (self.results / "output.log").write_text("\n".join(outcome.output) + "\n", encoding="utf-8")
         (self.results / "dmesg.log").write_text("\n".join(outcome.dmesg) + "\n", encoding="utf-8")
-        return outcome
 
     def _seconds(self) -> int:
         if "seconds" not in self.needs:
@@ -156,10 +189,9 @@ def _variants(needs: Dict[str, str]) -> List[Tuple[str, str]]:
     return by_clock + [("host", qemu) for qemu in needs.get("qemu", "").split() if qemu != "system"]
 
 
-def _machine(root: Path, folder: Path) -> Machine:
-    """The test's own machine, or that of all."""
+def _machine(root: Path, folder: Path, host_memory: Optional[int] = None) -> Machine:
     own = folder / "machine.yaml"
-    return load_machine(own if own.exists() else root / "configs/lab/four-tier.yaml")
+    return load_machine(str(own if own.exists() else root / "configs/lab/four-tier.yaml"), host_memory)
 
 
 def header(text: str, place: str = "test") -> Dict[str, str]:
@@ -181,8 +213,15 @@ def header(text: str, place: str = "test") -> Dict[str, str]:
 def compile_helpers(root: Path, folder: Path) -> Path:
     """Compile the test's own C programs; they include mark.h, the ABI and include/."""
     target = root / "build/e2e" / folder.name
+    with locked(target):  # another kernel's guest may be about to look
+        return _compiled(root, folder, target)
+
+
+def _compiled(root: Path, folder: Path, target: Path) -> Path:
     target.mkdir(parents=True, exist_ok=True)
-    changed = max((source.stat().st_mtime for source in folder.glob("*.[ch]")), default=0.0)
+    sources = [*(root / "tests/e2e").glob("*/*.[ch]"), *(root / "tests/support").glob("*.h"),
+               *(root / "include").rglob("*.[ch]"), *(root / "uapi").rglob("*.h")]  # some include each other's
+    changed = max((source.stat().st_mtime for source in sources), default=0.0)
     for source in sorted(folder.glob("*.c")):
         program = target / source.stem
         if program.exists() and program.stat().st_mtime > changed:

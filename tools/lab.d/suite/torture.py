@@ -7,10 +7,12 @@ from typing import List, Sequence
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "torture.d"))
 
+from lab.outcome import Outcome  # noqa: E402
 import runs  # noqa: E402
 import sums  # noqa: E402
 from rows import ROWS, USER, Row  # noqa: E402
 from suite.case import FAILED, PASSED, Result  # noqa: E402
+from suite import e2e  # noqa: E402
 from suite.e2e import EndToEnd  # noqa: E402
 
 
@@ -26,13 +28,33 @@ class Torture:
     def name(self) -> str:
         return f"torture/{self.row.name} [{self.kernel}]"
 
+    def tests(self) -> List[EndToEnd]:
+        """What it runs in guests."""
+        found = [] if self.kernel == USER else e2e.collect(self.root, (self.kernel,))
+        return [test for test in found if test.folder.name.startswith(f"{self.row.test}-")]
+
+    def inside(self) -> EndToEnd:
+        """What runs in the guest. Raises LabError for a row that needs none."""
+        return runs.guest_test(self.root, self.row, self.kernel, self.row.quick)
+
     def run(self) -> Result:
-        run = runs.perform(self.root, self.row, self.kernel, self.row.quick)
+        return self._told(runs.perform(self.root, self.row, self.kernel, self.row.quick))
+
+    def told(self, outcome: Outcome) -> Result:
+        """As run() tells it, of one in a guest of others; whoever asks holds the lock of the results."""
+        figures = runs.figures(self.row, self.inside(), outcome)
+        return self._told(runs.whole(self.root, self.row, self.kernel, figures, outcome.seconds))
+
+    def _told(self, run: runs.Run) -> Result:
         wrong = sums.add_up(self.row, self.kernel, [run])["verdict"] == "failed"
         reason = run["failed"] or f"{run['count']} {self.row.unit}"
         if wrong and not run["failed"]:
             reason = f"lost {run['lost']}, splats {run['splats']}, leaked {run['leaked']}"
         return Result(self.name, FAILED if wrong else PASSED, run["seconds"], reason, tuple(run.get("detail", ())))
+
+
+FUZZING = runs.FUZZING
+FUZZERS = tuple(row.test for row in ROWS if USER in row.wanted)
 
 
 def collect(root: Path, kernels: Sequence[str]) -> List[Torture]:

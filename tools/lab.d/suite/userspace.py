@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The user-space build and its tests (unit, property, ABI, CLI), each counted by itself."""
+"""The user-space build and its tests (unit, property, ABI, CLI), each counted by itself; also under the sanitizers."""
 import json
+import os
 import re
 import subprocess
 import time
@@ -12,22 +13,24 @@ from lab.progress import step
 from suite.case import FAILED, PASSED, SKIPPED, Result
 
 LAST_LINES = 25
+SANITIZED = ("asan", "tsan")  # presets of CMakePresets.json
 
 
-def build(root: Path) -> Result:
-    """Configure and build with the preset `release`."""
+def build(root: Path, preset: str = "release", jobs: Optional[int] = None) -> Result:
+    """Configure and build with a preset."""
     began = time.monotonic()
-    for what, command in (("configuring", ["cmake", "--preset", "release"]),
-                          ("building user space", ["cmake", "--build", "--preset", "release"])):
+    name = "build/user-space" if preset == "release" else f"build/user-space [{preset}]"
+    for what, command in ((f"configuring {preset}", ["cmake", "--preset", preset]),
+                          (f"building user space ({preset})",
+                           ["cmake", "--build", "--preset", preset, *([] if jobs is None else [f"-j{jobs}"])])):
         with step(what):
             done = subprocess.run(command, cwd=root, check=False, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode:
             lines = done.stdout.splitlines()
-            first = next((i for i, line in enumerate(lines) if re.search(r"error[: ]|FAILED|CMake Error", line)), 0)
-            return Result("build/user-space", FAILED, time.monotonic() - began, f"{what} failed",
-                          tuple(lines[first:first + LAST_LINES]))
-    return Result("build/user-space", PASSED, time.monotonic() - began)
+            first = next((i for i, line in enumerate(lines) if re.search(r"error[: ]|FAILED|CMake Error", line)), -LAST_LINES)
+            return Result(name, FAILED, time.monotonic() - began, f"{what} failed", tuple(lines[first:][:LAST_LINES]))
+    return Result(name, PASSED, time.monotonic() - began)
 
 
 def names(folder: Path) -> List[str]:
@@ -37,24 +40,26 @@ def names(folder: Path) -> List[str]:
     return [test["name"] for test in json.loads(done.stdout).get("tests", [])] if done.returncode == 0 else []
 
 
-def run(folder: Path, chosen: Optional[List[str]]) -> Iterator[Result]:
-    """Run all tests, or those `chosen` by name, two at a time."""
-    junit = (folder / "results.xml").resolve()  # ctest works in its own folder
+def run(root: Path, preset: str, chosen: Optional[List[str]], jobs: int = 2) -> Iterator[Result]:
+    """Run all tests of a preset, or those `chosen` by name."""
+    prefix = "ctest" if preset == "release" else preset
+    junit = root.resolve() / "build" / preset / "results.xml"
     junit.unlink(missing_ok=True)
-    command = ["ctest", "--test-dir", str(folder), "-j2", "--timeout", "120", "--output-junit", str(junit)]
+    command = ["ctest", "--preset", preset, f"-j{jobs}", "--timeout", "120", "--output-junit", str(junit)]
     if chosen is not None:
         command += ["-R", "^(" + "|".join(re.escape(name) for name in chosen) + ")$"]
-    with step("unit, property, ABI and CLI tests"):
-        done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    with step(f"unit, property, ABI and CLI tests ({preset})"):
+        done = subprocess.run(command, cwd=root, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              env=dict(os.environ, TSAN_OPTIONS="halt_on_error=1", UBSAN_OPTIONS="print_stacktrace=1"))
     if not junit.exists():
-        yield Result("ctest", FAILED, 0.0, "ctest gave no results", tuple(done.stdout.splitlines()[-LAST_LINES:]))
+        yield Result(prefix, FAILED, 0.0, "ctest gave no results", tuple(done.stdout.splitlines()[-LAST_LINES:]))
         return
     for test in ElementTree.parse(junit).getroot().iter("testcase"):
-        yield _result(test)
+        yield _result(test, prefix)
 
 
-def _result(test: ElementTree.Element) -> Result:
-    name, seconds = f"ctest/{test.get('name')}", float(test.get("time") or 0)
+def _result(test: ElementTree.Element, prefix: str) -> Result:
+    name, seconds = f"{prefix}/{test.get('name')}", float(test.get("time") or 0)
     status = test.get("status")
     output = (test.findtext("system-out") or "").splitlines()
     if status == "run" and test.find("failure") is None:
@@ -62,7 +67,7 @@ def _result(test: ElementTree.Element) -> Result:
     skipped = test.find("skipped")
     if status == "disabled" or (skipped is not None and "SKIP" in (skipped.get("message") or "")):
         said = [line for line in output if line.strip()]
-        return Result(name, SKIPPED, seconds, said[-1].strip() if said else status)
+        return Result(name, SKIPPED, seconds, said[-1].strip() if said else status or "no reason given")
     failure = test.find("failure")
     reason = (failure.get("message") if failure is not None else "") or status or "no status"
     return Result(name, FAILED, seconds, reason, tuple(output[-LAST_LINES:]))

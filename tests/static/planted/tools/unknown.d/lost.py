@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""For mypy: a file of no program, which nothing would type."""
