@@ -22,7 +22,7 @@ from suite import userspace  # noqa: E402
 from suite.case import FAILED  # noqa: E402
 import runs  # noqa: E402
 import sums  # noqa: E402
-from rows import ROWS, USER, Row  # noqa: E402
+from rows import NEWEST, ROWS, USER, Row  # noqa: E402
 
 Task = Tuple[Row, str]
 LONGER = 5  # a run on a kernel built here: its boot and its leak scans take minutes
@@ -97,13 +97,16 @@ def main() -> int:
             print(f"{row.name} [{kernel}]: {row.wanted[kernel]} {row.unit}")
         return 0
     if args.quick and args.kernel is None:
-        tasks = [task for task in tasks if task[1] not in FRAGMENTS]
+        tasks = [task for task in tasks if task[1] not in FRAGMENTS and (task[1] != NEWEST or args.only)]
     if not tasks:
         raise LabError("no row matches; --list names them")
-    if args.minutes != 0:
-        prepare(tasks)
     with TemporaryDirectory() as scratch:
-        file = args.store or (Path(scratch) / "runs" if args.quick else ROOT / "docs/torture.jsonl")
+        file = args.store or (Path(scratch) / "runs" if args.quick else ROOT / runs.DOCS[0])
+        if args.minutes != 0 and runs.is_kept(file) and not runs.is_commit(runs.state(ROOT)):
+            raise LabError(f"{file} keeps runs of a commit, and this tree is {runs.state(ROOT)}: commit what has changed, "
+                           "or name another --store")
+        if args.minutes != 0:
+            prepare(tasks)
         rows = torture(args, tasks, runs.Store(file))
     print(sums.text(rows))
     if args.json:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Dict
 
-GATES, DEBUG, KCSAN = ("6.1", "6.12"), "6.1-debug", "6.1-kcsan"
+GATES, DEBUG, KCSAN, NEWEST = ("6.1", "6.12"), "6.1-debug", "6.1-kcsan", "newest"
 USER = "user space"  # no kernel: a fuzzer of a parser
 
 
@@ -27,21 +27,31 @@ class Row:
 
 
 def on(gates: int, debug: int = 0, kcsan: int = 0) -> Dict[str, int]:
-    """So often on each kernel Debian ships, on the one with all checks, and on the one that finds data races."""
+    """So often on each kernel Debian ships, on the one with all checks, and on the one that finds data races (slower by 5)."""
     wanted = {**{kernel: gates for kernel in GATES}, DEBUG: debug, KCSAN: kcsan}
     return {kernel: count for kernel, count in wanted.items() if count}
 
 
+# What must hold on the newest series beyond loading: scans, moves and integrity.
+NEWEST_ROWS = (
+    ("moved pages keep every write", "10", 30, 10, "checks"), ("every path keeps every write", "12", 0, 0, "checks"),
+    ("hot regions are found", "16", 0, 0, "checks"), ("page moves with version counters", "18", 40, 20, "pages"),
+    ("lifecycle fuzz", "31", 30, 10, "checks"),
+)
+
 ROWS = (
-    Row("page moves with version counters", "18", on(10**7, 10**6), seconds=300, quick=20, unit="pages"),
+    Row("page moves with version counters", "18", on(10**7, 10**6, 10**5), seconds=300, quick=20, unit="pages"),
+    Row("input and output", "77", on(2 * 10**5), seconds=600, quick=20, unit="reads and writes"),
     Row("hostile calls", "61", on(10**6, 10**6, 10**6), seconds=180, quick=15, unit="calls"),
-    Row("target killed mid-move", "63", on(10**3, 10**2), seconds=120, quick=10, unit="kills"),
-    Row("daemon killed mid-move", "20", on(100, 100), seconds=300, quick=5, unit="kills"),
-    Row("load, use, unload", "64", on(10**3, 10**3), seconds=120, quick=10, unit="cycles"),
+    Row("target killed mid-move", "63", on(10**3, 10**2, 10**2), seconds=120, quick=10, unit="kills"),
+    Row("daemon killed mid-move", "20", on(100, 100, 10), seconds=300, quick=5, unit="kills"),
+    Row("load, use, unload", "64", on(10**3, 10**3, 100), seconds=120, quick=10, unit="cycles"),
     Row("fail-nth sweep", "62", {DEBUG: 1}, unit="injections"),
-    Row("contract table", "15", on(1)),
-    Row("permission matrix", "60", on(1, 1)),
-    Row("page kinds", "17", on(1)),
+    Row("contract table", "15", on(1, 1)),
+    Row("rights", "60", on(1, 1, 1)),
+    Row("page kinds", "17", on(1, 1)),
+    *(Row(f"newest: {what}", test, {NEWEST: 1}, seconds=seconds, quick=quick, unit=unit)
+      for what, test, seconds, quick, unit in NEWEST_ROWS),
     Row("the kernel's own mm tests", "71", on(25), seconds=1200, quick=15, unit="programs"),
     Row("trinity, at the device and beside it", "72", on(1), seconds=120, quick=10, unit="calls"),
     Row("soak: intervals of 50 ms, targets come and go", "65", on(10**4), seconds=600, quick=15, unit="intervals"),

@@ -6,7 +6,7 @@ import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 
 from lab import LabError
 from lab.apt import install_missing
@@ -19,13 +19,18 @@ from rows import USER, Row
 
 Run = Dict[str, Any]
 FUZZING = ("clang", "libclang-rt-14-dev", "libyaml-cpp-dev")  # the libFuzzer of Debian 12's clang
+UNKNOWN = "unknown"  # the commit of runs from before each kept its own
+DOCS = "docs/torture.jsonl", "docs/torture.md"  # what runs write: not a change of what is tortured
 FIELDS = ("row", "kernel", "count", "lost", "splats", "leaked", "failed", "commit", "seconds")
 DETAIL = 40  # last lines of a run that failed
 INSIDE = Path(__file__).with_name("inside.py")
 
 
 class Store:
-    """A file with a line per run; runs of one row and kernel add up, from whatever machine they are."""
+    """A file with a line per run, failed ones too; runs of one row and kernel add up, from whatever machine they are.
+
+    A failed run whose cause is known has it in `explained`, written by hand: it is shown and counts for nothing.
+    """
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -35,7 +40,9 @@ class Store:
         return [run for run in map(self._parsed, range(1, len(lines) + 1), lines) if (run["row"], run["kernel"]) == (row.name, kernel)]
 
     def add(self, run: Run) -> None:
-        """One write to the file's end: runs side by side do not mix."""
+        """One write to the file's end: runs side by side do not mix. Raises LabError where it would name no commit."""
+        if is_kept(self.file) and not is_commit(run["commit"]):
+            raise LabError(f"{self.file}: a run of {run['commit']} is not kept: commit what has changed, or name another --store")
         with open(self.file, "ab", buffering=0) as file:
             file.write(f"{json.dumps(run)}\n".encode())
 
@@ -51,31 +58,66 @@ class Store:
 
 
 def has_enough(row: Row, kernel: str, runs: List[Run]) -> bool:
-    """Done, or failed: a failure is to be looked at, not repeated."""
-    return any(run["failed"] for run in runs) or sum(run["count"] for run in runs) >= row.wanted[kernel]
+    """Done, or failed and not explained: a failure is to be looked at, not repeated."""
+    counted = counting(runs)
+    return any(run["failed"] for run in counted) or sum(run["count"] for run in counted) >= row.wanted[kernel]
+
+
+def counting(runs: Sequence[Run]) -> List[Run]:
+    """Those that say something of a commit: not the explained failures, nor what is of no known commit."""
+    return [run for run in runs if is_commit(run["commit"]) and not run.get("explained")]
+
+
+def is_commit(text: str) -> bool:
+    """Of one commit, and nothing changed since.
+
+    >>> [is_commit(text) for text in ("152b164", "152b164-dirty", "unknown", "18de5e2 to a8fd77e")]
+    [True, False, False, False]
+    """
+    return re.fullmatch(r"[0-9a-f]{7,40}", text) is not None
+
+
+def is_kept(store: Path) -> bool:
+    """Whether it is for others to read."""
+    return store.resolve() == Path(__file__).resolve().parents[2] / DOCS[0]
 
 
 def perform(root: Path, row: Row, kernel: str, seconds: int) -> Run:
     """Do it once. Whatever cannot be done is a failed run."""
-    began = time.monotonic()
+    began, commit = time.monotonic(), state(root)
     try:
         run = _fuzz(root, row, seconds) if kernel == USER else _guest(root, row, kernel, seconds)
     except LabError as error:
         run = {"count": 0, "failed": str(error)}
+    return whole(root, row, kernel, run, time.monotonic() - began, commit)
+
+
+def whole(root: Path, row: Row, kernel: str, run: Run, seconds: float, commit: str = "") -> Run:
+    """A run with all its FIELDS; `commit` is what the tree was when it began, where that is known."""
+    now = state(root)
     return {"row": row.name, "kernel": kernel, "count": 0, "lost": 0, "splats": 0, "leaked": 0, "failed": "",
-            "commit": _commit(root), **run, "seconds": round(time.monotonic() - began)}
+            "commit": now if commit in ("", now) else f"{commit}-changed", **run, "seconds": round(seconds)}
 
 
-def _guest(root: Path, row: Row, kernel: str, seconds: int) -> Run:
+def guest_test(root: Path, row: Row, kernel: str, seconds: int) -> e2e.EndToEnd:
+    """The test of a row, with the check around it. Raises LabError where there is none."""
     tests = [test for test in e2e.collect(root, (kernel,)) if test.folder.name.startswith(f"{row.test}-")]
     if not tests:
         raise LabError(f"tests/e2e/{row.test}-* is not for {kernel}")
-    test = replace(tests[0], length=seconds, wrapper=("/usr/bin/python3", "-B", str(INSIDE)))
+    return replace(tests[0], length=seconds, wrapper=("/usr/bin/python3", "-B", str(INSIDE)))
+
+
+def _guest(root: Path, row: Row, kernel: str, seconds: int) -> Run:
+    test = guest_test(root, row, kernel, seconds)
     with locked(test.results):  # until they are read
-        outcome = test.outcome()
-        file = test.results / "figures.json"
-        figures = json.loads(file.read_text(encoding="ascii")) if file.exists() else {}
-    return {"count": sum(1 for line in outcome.output if re.search(row.counted, line)), **figures,
+        return figures(row, test, test.outcome())
+
+
+def figures(row: Row, test: e2e.EndToEnd, outcome: Outcome) -> Run:
+    """What is known of a run; the caller holds the lock of the test's results."""
+    file = test.results / "figures.json"
+    told = json.loads(file.read_text(encoding="ascii")) if file.exists() else {}
+    return {"count": sum(1 for line in outcome.output if re.search(row.counted, line)), **told,
             "splats": len(splats(outcome.dmesg)), "failed": _why(outcome),
             **({} if outcome.kind == PASS else {"detail": (outcome.output + outcome.dmesg)[-DETAIL:]})}
 
@@ -99,8 +141,11 @@ def _fuzz(root: Path, row: Row, seconds: int) -> Run:
     return {"count": seconds, "failed": shown if done.returncode else "", "inputs": int(calls.group(1)) if calls else 0}
 
 
-def _commit(root: Path) -> str:
-    """The last that changed what is tortured."""
-    done = subprocess.run(["git", "-C", str(root), "log", "-1", "--format=%h", "--", "kmod", "include", "uapi", "daemon"],
-                          check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return done.stdout.strip() or "unknown"
+def state(root: Path) -> str:
+    """The commit of the whole tree, with -dirty where a file differs from it or is new."""
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(root), *words], check=False, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL).stdout.strip()
+    commit = git("rev-parse", "--short=12", "HEAD")
+    changed = git("status", "--porcelain", "--", ".", *(f":!{file}" for file in DOCS))
+    return (commit or UNKNOWN) + ("-dirty" if changed else "")

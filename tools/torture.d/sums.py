@@ -3,23 +3,33 @@
 import datetime
 import os
 import platform
-from typing import Any, Dict, List, Sequence, Tuple
+from collections import Counter
+from typing import Any, Dict, Sequence, Tuple
 
 from rows import Row
+from runs import counting, is_commit
 
 Sum = Dict[str, Any]
 COLUMNS = ("row", "kernel", "count", "wanted", "unit", "lost", "splats", "leaked", "seconds", "commits", "verdict")
 
 
 def add_up(row: Row, kernel: str, runs: Sequence[Dict[str, Any]]) -> Sum:
-    """One object of --json. `verdict` is `ok` only where the count is reached and nothing was wrong."""
-    total = {name: sum(run[name] for run in runs) for name in ("count", "lost", "splats", "leaked", "seconds")}
-    failed = [run["failed"] for run in runs if run["failed"]]
+    """One object of --json. `verdict` is `ok` only where the count is reached and nothing was wrong.
+
+    Explained failures and runs of no known commit are told apart and add nothing.
+    """
+    counted = counting(runs)
+    total = {name: sum(run[name] for run in counted) for name in ("count", "lost", "splats", "leaked", "seconds")}
+    failed = [f"{run['commit']}: {run['failed']}" for run in counted if run["failed"]]
     wrong = failed or total["lost"] or total["splats"] or total["leaked"]
     reached = total["count"] >= row.wanted[kernel]
     return {"row": row.name, "kernel": kernel, **total, "wanted": row.wanted[kernel], "unit": row.unit,
-            "inputs": sum(run.get("inputs", 0) for run in runs), "commits": sorted({run["commit"] for run in runs}),
-            "verdict": "failed" if wrong else "ok" if reached else "fewer" if runs else "not run", "failed": failed}
+            "inputs": sum(run.get("inputs", 0) for run in counted),
+            "commits": dict(sum((Counter({run["commit"]: run["count"]}) for run in counted), Counter())),
+            "of": dict(sum((Counter(run.get("of", {})) for run in counted), Counter())),
+            "verdict": "failed" if wrong else "ok" if reached else "fewer" if counted else "not run", "failed": failed,
+            "explained": [f"{run['commit']}: {run['failed']}: {run['explained']}" for run in runs if run.get("explained")],
+            "unknown": sum(run["count"] for run in runs if not is_commit(run["commit"]) and not run.get("explained"))}
 
 
 def text(sums: Sequence[Sum]) -> str:
@@ -34,14 +44,24 @@ def page(sums: Sequence[Sum]) -> str:
              "Written by `tools/torture --report`; not edited by hand. Every run ended with the same check: no splat in the "
              "kernel log, taint as before, slab, vmalloc and pages that are in nobody's books within 1 % of before, kmemleak "
              "(6.1-debug: KASAN, lockdep, page-table checks; 6.1-kcsan: KCSAN) twice. *ok*: done as often as wanted, nothing wrong. *fewer*: "
-             "nothing wrong, but not yet as often. *not run*: no figure.", "",
+             "nothing wrong, but not yet as often. *not run*: no figure. *commits*: how many on which; a run is of one commit, with "
+             "nothing changed since. One of 7 digits is the last that had changed module or daemon; what else had changed was "
+             "not kept then. A huge page is one page.", "",
              f"- date: {datetime.date.today().isoformat()}", f"- host: {platform.machine()}, {os.cpu_count()} cores, guests under QEMU TCG",
              "- the runs, a line each: [torture.jsonl](torture.jsonl)", "",
              "| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
     parts += ["| " + " | ".join(_cells(row)) + " |" for row in sums]
-    failures = [f"- {row['row']}, {row['kernel']}: {why}" for row in sums for why in row["failed"]]
-    if failures:
-        parts += ["", "## What failed", "", *failures]
+    for title, name in (("What failed", "failed"), ("What failed and is explained, counted for nothing", "explained")):
+        found = [f"- {row['row']}, {row['kernel']}: {why}" for row in sums for why in row[name]]
+        parts += ["", f"## {title}", "", *found] if found else []
+    made_of = [f"- {row['row']}, {row['kernel']}: {', '.join(f'{n} {what}' for what, n in row['of'].items())}"
+               for row in sums if row["of"]]
+    if made_of:
+        parts += ["", "## What the counts are made of", "", "Of pages *asked* for in some way a huge one is 512.", "", *made_of]
+    unknown = [f"- {row['row']}, {row['kernel']}: {row['unknown']} {row['unit']}" for row in sums if row["unknown"]]
+    if unknown:
+        parts += ["", "## Runs of no known commit, counted for nothing", "",
+                  "Sums of runs on several commits, merged before each run kept its own; a huge page was 512 pages.", "", *unknown]
     inputs = [f"- {row['row']}: {row['inputs']} inputs" for row in sums if row["inputs"]]
     if inputs:
         parts += ["", "## Inputs the fuzzers made", "", *inputs]
@@ -49,4 +69,5 @@ def page(sums: Sequence[Sum]) -> str:
 
 
 def _cells(row: Sum) -> Tuple[str, ...]:
-    return tuple(", ".join(row[name]) if name == "commits" else str(row[name]) for name in COLUMNS)
+    return tuple(", ".join(f"{commit}: {count}" for commit, count in row[name].items()) if name == "commits" else str(row[name])
+                 for name in COLUMNS)
