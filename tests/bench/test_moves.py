@@ -43,6 +43,11 @@ class Moves(unittest.TestCase):
         met = {figure: met for _, _, figure, _, _, met in figures.goals(rows)}
         self.assertEqual(met, {"longest_us": True, "sum_us": False, "instructions_per_page": True})
 
+    def test_one_goal_that_is_missed_fails_the_bench(self):
+        call = run("move_pages")
+        self.assertTrue(figures.meets_goals([run("hm-keeper", longest_us=10.0, sum_us=500.0), call]))
+        self.assertFalse(figures.meets_goals([run("hm-keeper", longest_us=10.1, sum_us=500.0), call]))
+
     def test_the_sum_of_waits_has_a_goal_of_its_own_for_writers(self):
         rows = [run("hm-keeper", 1.0, sum_us=1050.0), run("move_pages", 1.0)]
         self.assertIn(("4K", 1.0, "sum_us", 1.05, 1.05, True), figures.goals(rows))

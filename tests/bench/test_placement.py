@@ -7,6 +7,7 @@ import tempfile
 import unittest
 from array import array
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/bench.d/placement")]
@@ -65,7 +66,7 @@ class Hindsight(unittest.TestCase):
 
 
 class Belief(unittest.TestCase):
-    TRUTH = [[0, CHUNK], [4 * CHUNK, CHUNK]]  # lists, as JSON gives them
+    TRUTH: Any = [[0, CHUNK], [4 * CHUNK, CHUNK]]  # lists, as JSON gives them
 
     def test_perfect(self):
         regions = [(0, CHUNK, 3.0), (CHUNK, 3 * CHUNK, 1.0), (4 * CHUNK, CHUNK, 3.0)]

@@ -47,6 +47,7 @@ class Load:
         self._reader.start()
 
     def _read(self) -> None:
+        assert self._process.stdout  # a pipe, above
         for line in self._process.stdout:
             report = json.loads(line)
             self.ops += report.get("reads", 0) + report.get("updates", 0)

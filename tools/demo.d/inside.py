@@ -23,7 +23,10 @@ def say(text: str) -> None:
 
 def node_free(node: int) -> int:
     text = Path(f"/sys/devices/system/node/node{node}/meminfo").read_text(encoding="ascii")
-    return int(re.search(r"MemFree:\s+(\d+) kB", text).group(1)) << 10
+    found = re.search(r"MemFree:\s+(\d+) kB", text)
+    if found is None:
+        raise Failed(f"meminfo of node {node}: no MemFree")
+    return int(found[1]) << 10
 
 
 def follow(what: str, command: List[Any]) -> Dict[str, Any]:
@@ -31,6 +34,7 @@ def follow(what: str, command: List[Any]) -> Dict[str, Any]:
     with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           text=True) as process:
         report, said = {}, time.monotonic()
+        assert process.stdout
         for line in process.stdout:
             report = json.loads(line)
             if time.monotonic() - said >= 5:

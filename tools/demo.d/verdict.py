@@ -2,10 +2,12 @@
 """Before against after, and whether what was promised holds."""
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
 from plan import TIER1_GAIN_AT_LEAST, TIER1_SHARE_AT_LEAST
-from stage import Show
+
+if TYPE_CHECKING:
+    from stage import Show
 
 MEBI = 1 << 20
 
@@ -28,7 +30,25 @@ def shares(rows: List[Dict[str, Any]]) -> List[float]:
     return [count / max(1, sum(misses)) for count in misses]
 
 
-def judge(show: Show) -> Result:
+def checks(fields: Dict[str, Any]) -> List[Tuple[bool, str]]:
+    """What was promised, of what --json writes."""
+    before, after = fields["tier_share_track_only"][0], fields["tier_share_managed"][0]
+    gain = after / max(before, 1e-9)
+    problem = fields["dmesg_problem"]
+    return [
+        (after >= TIER1_SHARE_AT_LEAST,
+         f"tier 1 serves {100 * after:.1f} % of the accesses, promised are {100 * TIER1_SHARE_AT_LEAST:.0f} %"),
+        (gain >= TIER1_GAIN_AT_LEAST, f"that is {gain:.1f} times as much as track-only, promised are "
+                                      f"{TIER1_GAIN_AT_LEAST:g} times"),
+        (fields["keys"] > 0 and fields["wrong_values"] == 0,
+         f"{fields['keys']:,} keys read back, {fields['wrong_values']:,} wrong values"),
+        (fields["profiling_percent"] <= fields["budget_percent"],
+         f"profiling took {fields['profiling_percent']:.2f} % of the time, its budget is {fields['budget_percent']:g} %"),
+        (not problem, f"the kernel log is clean{': NOT, ' + problem if problem else ''}"),
+    ]
+
+
+def judge(show: "Show") -> Result:
     before, after = shares(show.measured("track-only")), shares(show.measured("manage"))
     ended, checked = show.facts["ended"], show.facts["checked"]
     fields = {
@@ -41,23 +61,13 @@ def judge(show: Show) -> Result:
         "profiling_percent": ended["profiling_percent"],
         "budget_percent": ended["budget_percent"],
         "intervals": len(show.rows),
+        "keys": checked["keys"],
+        "dmesg_problem": show.dmesg_problem,
     }
-    gain = after[0] / max(before[0], 1e-9)
-    checks = [
-        (after[0] >= TIER1_SHARE_AT_LEAST,
-         f"tier 1 serves {100 * after[0]:.1f} % of the accesses, promised are {100 * TIER1_SHARE_AT_LEAST:.0f} %"),
-        (gain >= TIER1_GAIN_AT_LEAST, f"that is {gain:.1f} times as much as track-only, promised are "
-                                      f"{TIER1_GAIN_AT_LEAST:g} times"),
-        (checked["wrong_values"] == 0,
-         f"{checked['keys']:,} keys read back, {checked['wrong_values']:,} wrong values"),
-        (ended["profiling_percent"] <= ended["budget_percent"],
-         f"profiling took {ended['profiling_percent']:.2f} % of the time, its budget is {ended['budget_percent']:g} %"),
-        (not show.dmesg_problem, f"the kernel log is clean{': NOT, ' + show.dmesg_problem if show.dmesg_problem else ''}"),
-    ]
-    return Result(fields, checks)
+    return Result(fields, checks(fields))
 
 
-def report(show: Show, result: Result, out: Path) -> None:
+def report(show: "Show", result: Result, out: Path) -> None:
     """The summary a person reads."""
     before, after = result.fields["tier_share_track_only"], result.fields["tier_share_managed"]
     order = show.facts["ended"]["tier_nodes"]

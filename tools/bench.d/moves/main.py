@@ -20,7 +20,7 @@ from lab.progress import say  # noqa: E402
 import figures  # noqa: E402
 
 MACHINE = ROOT / "configs/lab/moves.yaml"
-METHODS = ("hm-keeper", "move_pages", "numa-balancing")
+METHODS = ("hm-keeper", "hm-keeper-call", "move_pages", "numa-balancing")
 PAGES = {"4K": "4KiB", "2M": "thp"}
 SHARES = {"0": 0.0, "0.5": 0.5, "1": 1.0}
 HELPERS_TO_CPU_2 = "echo 4 > /sys/devices/virtual/workqueue/cpumask"
@@ -49,8 +49,8 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
 
 def cell(guest: Guest, program: Path, size: str, method: str, pages: str, share: str) -> Dict[str, Any]:
     """One run in the guest. Raises LabError."""
-    outcome = guest.run([program, "--method", method, "--size", size, "--pages", PAGES[pages],
-                         "--write-percent", round(100 * SHARES[share])])
+    outcome = guest.run([str(program), "--method", method, "--size", size, "--pages", PAGES[pages],
+                         "--write-percent", str(round(100 * SHARES[share]))])
     if outcome.kind != PASS:
         raise LabError(f"{method}, pages of {pages}, write share {share}: {outcome.reason}: {' '.join(outcome.output[-2:])}")
     return figures.row(method, pages, SHARES[share], json.loads(outcome.output[-1]), outcome.marks[-1])
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace, out: Path) -> List[Dict[str, Any]]:
 
 
 def main() -> int:
-    """0: every cell has a result; 1: some has none; 2: usage."""
+    """0: every cell has a result and every goal is met; 1: not so; 2: usage."""
     args = parse()
     try:
         with tempfile.TemporaryDirectory(prefix="hmk-bench.") as out:
@@ -87,7 +87,7 @@ def main() -> int:
     print(figures.text(rows))
     if args.json:
         args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    return 0
+    return 0 if figures.meets_goals(rows) else 1
 
 
 if __name__ == "__main__":

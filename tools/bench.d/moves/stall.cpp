@@ -27,6 +27,7 @@
 #include <thread>
 #include <vector>
 
+#include "../../../tests/support/ship.h"
 #include "gaps.hpp"
 #include "mark.h"
 #include "memory.hpp"
@@ -38,11 +39,15 @@ namespace {
 using namespace hmk::load;
 using Clock = std::chrono::steady_clock;
 
+constexpr const char* kShipped = "hm-keeper";    // paired tickets, as hmkd sends them
+constexpr const char* kCall = "hm-keeper-call";  // one synchronous request
+
 constexpr const char* kUsage =
-    "usage: hmk-stall --method hm-keeper|move_pages|numa-balancing [--size 1GiB] [--pages "
-    "4KiB|thp]\n"
-    "                 [--write-percent 0] [--from 1] [--to 0] [--limit 120s]\n"
-    "Works on its memory while that is moved between the nodes. One JSON line; exit code 1 when a "
+    "usage: hmk-stall --method hm-keeper|hm-keeper-call|move_pages|numa-balancing [--size 1GiB]\n"
+    "                 [--pages 4KiB|thp] [--write-percent 0] [--from 1] [--to 0] [--limit 120s]\n"
+    "Works on its memory while that is moved between the nodes: by paired tickets as hmkd does, by "
+    "one\n"
+    "call, or by the kernel. One JSON line; exit code 1 when a "
     "page\n"
     "did not arrive or does not hold what was written. numa-balancing ends when 90 % have arrived "
     "or\n"
@@ -156,20 +161,18 @@ Moved by_module(const Range& memory, const Plan& plan) {
   attach.flags = HMK_ATTACH_PID;
   attach.pidfd = getpid();
   if (ioctl(fd, HMK_IOC_ATTACH, &attach) < 0) fail("attach");
-  hmk_range range{};
-  range.start = memory.start;
-  range.length = memory.length;
-  range.node = plan.to;
-  hmk_range_result result{};
-  hmk_move move{};
-  move.size = sizeof(move);
-  move.ranges = reinterpret_cast<std::uintptr_t>(&range);
-  move.results = reinterpret_cast<std::uintptr_t>(&result);
-  move.nr_ranges = 1;
+  ship moved{};
+  ship_begin(&moved, fd, 42);
   HMK_MARK(0);
-  if (ioctl(fd, HMK_IOC_MOVE, &move) < 0) fail("HMK_IOC_MOVE");
+  if (plan.method == kShipped) {
+    errno = ship_move(&moved, SHIP_PAIRED, 0, 0, memory.start, memory.length, plan.to, plan.to);
+  } else {
+    const hmk_range range{memory.start, memory.length, plan.to, 0, 0};
+    errno = ship_send(&moved, SHIP_SYNC, 0, 0, &range, 1);
+  }
+  if (errno != 0) fail("HMK_IOC_MOVE");
   close(fd);
-  return {result.pages_clean + result.pages_recopied + result.pages_sync, result.pages_recopied};
+  return {ship_pages(&moved.sum), moved.sum.pages_recopied};
 }
 
 /// Named one by one in 4 KiB pages, but huge pages by their first.
@@ -215,9 +218,9 @@ Moved by_balancing(const Range& memory, const Plan& plan) {
 Moved move(const Range& memory, const Plan& plan) {
   run_on(2);
   const auto begin = Clock::now();
-  Moved moved = plan.method == "hm-keeper"    ? by_module(memory, plan)
-                : plan.method == "move_pages" ? by_call(memory, plan)
-                                              : by_balancing(memory, plan);
+  Moved moved = plan.method == kShipped || plan.method == kCall ? by_module(memory, plan)
+                : plan.method == "move_pages"                   ? by_call(memory, plan)
+                                                                : by_balancing(memory, plan);
   moved.ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   return moved;
 }
@@ -241,8 +244,10 @@ Plan read_plan(int argc, char** argv) {
   plan.to = static_cast<int>(options.number("--to", 0));
   plan.limit_ms = options.milliseconds("--limit", 120'000);
   options.finish();
-  if (plan.method != "hm-keeper" && plan.method != "move_pages" && plan.method != "numa-balancing")
-    options.fail("--method '" + plan.method + "': want hm-keeper, move_pages or numa-balancing");
+  if (plan.method != kShipped && plan.method != kCall && plan.method != "move_pages" &&
+      plan.method != "numa-balancing")
+    options.fail("--method '" + plan.method +
+                 "': want hm-keeper, hm-keeper-call, move_pages or numa-balancing");
   if (plan.size == 0 || plan.size % kHugePage != 0)
     options.fail("--size must be a multiple of 2MiB");
   return plan;

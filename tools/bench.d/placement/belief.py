@@ -18,7 +18,7 @@ def series(results: Path) -> List[Dict[str, Any]]:
     found = []
     for file in sorted(results.glob("belief-*.json"), key=lambda path: int(path.stem.split("-")[1])):
         look = json.loads(file.read_text(encoding="ascii"))
-        regions = [tuple(row) for row in look["regions"]] if "regions" in look else from_trace(look["trace"])
+        regions = [(a, n, hotness) for a, n, hotness in look["regions"]] if "regions" in look else from_trace(look["trace"])
         pagemap = file.with_name(file.name.replace("belief", "pagemap").replace("json", "bin"))
         if pagemap.exists():
             regions = to_virtual(regions, pagemap, look["start"])
@@ -89,7 +89,7 @@ def to_virtual(regions: Sequence[Region], pagemap: Path, start: int) -> List[Reg
             found[-1][1] += PAGE
         else:
             found.append([start + index * PAGE, PAGE, hotness])
-    return [tuple(region) for region in found]
+    return [(at, length, hotness) for at, length, hotness in found]
 
 
 def bins(regions: Sequence[Region], span: Tuple[int, int]) -> List[float]:

@@ -9,13 +9,13 @@ MIB = 1 << 20
 INTERVAL = {8: "1s", 16: "2s"}
 
 #: Every system's settings, by variant. A system with several is shown with the one that served the workload best.
-NUMA_BALANCING = {
+NUMA_BALANCING: Dict[str, Dict[str, Any]] = {
     "default": {},
     "tuned": {"scan_delay_ms": 100, "scan_period_min_ms": 100, "scan_period_max_ms": 1000, "scan_size_mb": 1024,
               "hot_threshold_ms": 5000, "numa_balancing_promote_rate_limit_MBps": 65536},
 }
 _DAMON_COMMON = {"hot_percent": 20, "cold_percent": 5, "cold_age": 5, "quota_ms": 0, "quota_bytes": 0}
-DAMON = {
+DAMON: Dict[str, Dict[str, Any]] = {
     # Its own defaults for sampling; it has none for schemes, so these are ours.
     "default": {"sample_us": 5000, "aggr_us": 100_000, "min_nr_regions": 10, "max_nr_regions": 1000, **_DAMON_COMMON},
     "tuned": {"sample_us": 20_000, "aggr_us": 400_000, "min_nr_regions": 400, "max_nr_regions": 2000, **_DAMON_COMMON},

@@ -70,7 +70,7 @@ def converged(tier1: Sequence[float], seconds: Sequence[float], jump: Optional[f
         return None
     tail = inside[-max(1, round(SETTLED_PART * len(inside))):]
     goal = sum(share for _, share in tail) / len(tail)
-    began = 0.0 if before_jump else jump
+    began = 0.0 if before_jump or jump is None else jump
     since: Optional[float] = None
     previous = began
     for at, share in inside:

@@ -41,7 +41,8 @@ def resident_bytes(workload: Workload) -> List[int]:
         except (FileNotFoundError, ProcessLookupError):
             continue  # it has ended meanwhile
         for line in maps.splitlines():
-            size = int(re.search(r"kernelpagesize_kB=(\d+)", line).group(1)) << 10 if "kernelpagesize" in line else PAGE
+            told = re.search(r"kernelpagesize_kB=(\d+)", line)
+            size = int(told[1]) << 10 if told else PAGE
             where = own_shared if re.search(r"file=|mapmax=", line) else private
             for node, pages in re.findall(r"\bN(\d+)=(\d+)", line):
                 where[int(node)] += size * int(pages)

@@ -7,7 +7,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import List, Optional
+from typing import List, Optional, Sequence, Tuple
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[3]
@@ -30,7 +30,8 @@ QUICK_WORKLOADS = ("gups-stable", "gups-jump", "needle")
 QUICK_WINDOW = 10.0
 ABLATED = tuple(f"hm-keeper/{name}" for name in cells.ABLATIONS)
 #: The full table: workloads, systems, page size, repeats, whether peers run with their defaults too.
-FULL = (
+Rows = Sequence[Tuple[Sequence[str], Sequence[str], str, int, bool]]  # workloads, systems, pages, repeats, with defaults
+FULL: Rows = (
     (tuple(WORKLOADS), cells.SYSTEMS, "4K", 1, False),
     (("gups-stable", "redis-zipf", "tpcc-postgresql"), ("numa-balancing", "damon"), "4K", 1, True),
     (QUICK_WORKLOADS, ABLATED, "4K", 1, False),
@@ -92,15 +93,16 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
             raise UsageError(f"{flag}: there is no folder {flag.parent}; create it first")
     kernels = chosen(args.kernel, list(GATES), [], "kernel")
     if args.quick or args.workload or args.system or args.pages or args.repeat:
-        rows = [(chosen(args.workload, list(WORKLOADS), list(QUICK_WORKLOADS if args.quick else WORKLOADS), "workload"),
-                 chosen(args.system, [*cells.SYSTEMS, *ABLATED], list(cells.SYSTEMS), "system"), pages, repeats, True)
-                for pages in chosen(args.pages, ["4K", "THP"], ["4K"], "pages")]
+        rows: Rows = [
+            (chosen(args.workload, list(WORKLOADS), list(QUICK_WORKLOADS if args.quick else WORKLOADS), "workload"),
+             chosen(args.system, [*cells.SYSTEMS, *ABLATED], list(cells.SYSTEMS), "system"), pages, repeats, True)
+            for pages in chosen(args.pages, ["4K", "THP"], ["4K"], "pages")]
     else:
         rows = FULL
     window = args.window or (QUICK_WINDOW if args.quick else None)
     tuned = args.tuned or args.quick
-    found = {cell.key: cell for kernel in kernels for *row, with_defaults in rows
-             for cell in cells.plan(WORKLOADS, *row, with_defaults and not tuned, kernel, window)}
+    found = {cell.key: cell for kernel in kernels for names, systems, pages, times, with_defaults in rows
+             for cell in cells.plan(WORKLOADS, names, systems, pages, times, with_defaults and not tuned, kernel, window)}
     if not found:
         raise UsageError("no cell fits all of --workload, --system, --kernel and --pages; see --list of a wider choice")
     return list(found.values())

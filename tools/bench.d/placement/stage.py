@@ -5,13 +5,13 @@ import shutil
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Optional, Type
 
 from lab import Guest, Machine
 from lab.outcome import PASS
 
 from cells import Cell
-from workloads import WORKLOADS
+from workloads import WORKLOADS, Workload
 from workloads.command import Command
 
 PERIOD_SECONDS = 0.5     # of the guest's clock, between samples
@@ -31,11 +31,11 @@ class CellFailed(Exception):
     """This cell gave no result; one line with the reason and where the logs are."""
 
 
-def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
+def run(cell: Cell, machine: Machine, build: Path, module: Optional[Path], logs: Path,
         progress: Callable[[str], None], on_idle: Callable[[], None]) -> Dict[str, Any]:
     """Boot, play, power off; `on_idle` about five times a second meanwhile. Raises CellFailed."""
     shutil.rmtree(logs, ignore_errors=True)
-    plan = {"workload": cell.workload, "command": list(cell.command), "settle_seconds": cell.settle_seconds,
+    plan: Dict[str, Any] = {"workload": cell.workload, "command": list(cell.command), "settle_seconds": cell.settle_seconds,
             "system": cell.system, "knobs": cell.knobs, "page_size": cell.page_size,
             "window_seconds": cell.window_seconds, "period_seconds": PERIOD_SECONDS, "believe_every": BELIEVE_EVERY,
             "pages": cell.system == "first-touch", "build": str(build),
@@ -58,9 +58,9 @@ def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
             progress(kind)
 
     thp = "always" if cell.page_size == "THP" else "never"
-    kind = Command if cell.command else WORKLOADS[cell.workload]
+    program: Type[Workload] = WORKLOADS[cell.workload] if not cell.command else Command
     with Guest(machine, cell.kernel, timeout=HOST_SECONDS, count=True, llc=LLC, thp=thp, clock=clock(cell.kernel),
-               ns_per_instruction=kind.ns_per_instruction, pages=plan["pages"], results=logs) as guest:
+               ns_per_instruction=program.ns_per_instruction, pages=plan["pages"], results=logs) as guest:
         booted = time.monotonic()
         outcome = guest.run(["/usr/bin/python3", "-B", str(INSIDE), json.dumps(plan)], cwd=Path.cwd(), on_line=take,
                             on_idle=on_idle)
@@ -70,5 +70,5 @@ def run(cell: Cell, machine: Machine, build: Path, module: Path, logs: Path,
         (logs / "output.log").write_text("\n".join(outcome.output) + "\n", encoding="utf-8")
         raise CellFailed(f"{cell.key}: {why}; logs are in {logs}")
     return {"cell": asdict(cell), "release": release, "clock": clock(cell.kernel),
-            "ns_per_instruction": kind.ns_per_instruction, "host_seconds": outcome.seconds, "events": events,
+            "ns_per_instruction": program.ns_per_instruction, "host_seconds": outcome.seconds, "events": events,
             "marks": [mark.data for mark in outcome.marks]}

@@ -30,8 +30,14 @@ Range = Tuple[int, int, int]
 def memory_by_node(field: str) -> List[int]:
     """A field of every node's meminfo, in bytes."""
     nodes = sorted(Path("/sys/devices/system/node").glob("node[0-9]*"), key=lambda p: int(p.name[4:]))
-    return [int(re.search(rf"{field}:\s+(\d+) kB", (node / "meminfo").read_text(encoding="ascii")).group(1)) << 10
-            for node in nodes]
+    return [_kilobytes((node / "meminfo").read_text(encoding="ascii"), field) << 10 for node in nodes]
+
+
+def _kilobytes(text: str, field: str) -> int:
+    found = re.search(rf"{field}:\s+(\d+) kB", text)
+    if found is None:
+        raise Failed(f"meminfo: no {field}; the kernel does not tell it")
+    return int(found[1])
 
 
 class Workload:
@@ -109,6 +115,7 @@ class Follower:
         return self._process.pid  # taskset becomes the program by exec
 
     def _read(self) -> None:
+        assert self._process.stdout  # a pipe, above
         for line in self._process.stdout:
             try:
                 report = json.loads(line)
@@ -134,6 +141,7 @@ class Follower:
 
     def go(self) -> None:
         """Let a program that was told to --hold begin."""
+        assert self._process.stdin
         self._process.stdin.write("go\n")
         self._process.stdin.flush()
 
@@ -149,8 +157,9 @@ class Follower:
             self._process.kill()
         self._process.wait(10)
         self._reader.join(10)
-        self._process.stdin.close()
-        self._process.stdout.close()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe
+            pipe.close()
 
     def last_words(self) -> str:
         odd = self._seen.get("odd", {}).get("line", "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """GUPS: random updates of a large array of which a small part is hot, and known."""
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 from .base import MEBI, OneProgram
 
@@ -11,7 +11,7 @@ class Gups(OneProgram):
     name = "gups-stable"
     programs = ("hmk-load-gups",)
     has_truth = True
-    page_sizes = ("4K", "THP")
+    page_sizes: Tuple[str, ...] = ("4K", "THP")
     memory_bytes = 1280 * MEBI
     window_seconds = 16.0
     chunk, hot_bytes, hot_percent, write_percent = "2MiB", 128 * MEBI, 87.5, 100
