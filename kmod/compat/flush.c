@@ -37,9 +37,11 @@ static void flush_this_cpu(void *unused)
  */
 bool hmk_flush_works(void)
 {
-	bool invlpgb = cpuid_eax(0x80000000) >= 0x80000008 && cpuid_ebx(0x80000008) & BIT(3);
-
-	return hmk_has(HMK_FEAT_FLUSH_RANGE) || !invlpgb;
+#ifdef X86_FEATURE_INVLPGB	/* since 6.15, as is the kernel's use of it */
+	if (cpu_feature_enabled(X86_FEATURE_INVLPGB))
+		return hmk_has(HMK_FEAT_FLUSH_RANGE);
+#endif
+	return true;
 }
 
 static void flush_by_interrupt(struct mm_struct *mm)

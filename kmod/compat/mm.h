@@ -8,10 +8,10 @@
 #include <linux/page-flags.h>
 #include <linux/pagemap.h>
 #include <linux/rmap.h>
+#include <linux/swap.h>	/* swapops.h and leafops.h need it and do not include it */
 #ifdef HMK_HAVE_SOFTLEAF
 #include <linux/leafops.h>
 #else
-#include <linux/swap.h>
 #include <linux/swapops.h>
 #endif
 #include <linux/version.h>
