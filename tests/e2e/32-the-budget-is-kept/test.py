@@ -17,12 +17,9 @@ INTERVALS = 8
 SETTLED = 2  # the first learns what a scan costs, the second judges the first regions
 
 
-def loop(pages):
-    """A process that reads all its pages again and again."""
-    program = lib.Touch()
-    area, _ = program.map(pages)
-    program.tell(f"loop read {area} 0 {pages} 1")
-    return program
+def load():
+    """A process that uses its pages at random, half of them more, and pauses in between: the clock jumps then, which a busy one makes wait."""
+    return lib.start_gups("--size", "128MiB", "--hot", "50%", "--rate", 60000)
 
 
 def watch(program, budget_bp, weight=100, intervals=INTERVALS):
@@ -80,9 +77,10 @@ def sessions_share_it(programs):
 
 
 lib.load_module()
-LOOPS = [loop(32768) for _ in range(3)]
-each_budget_is_kept(LOOPS[0])
-sessions_share_it(LOOPS)
-for each in LOOPS:
-    each.end()
+LOADS = [load()]
+each_budget_is_kept(LOADS[0])
+LOADS += [load() for _ in range(2)]
+sessions_share_it(LOADS)
+for each in LOADS:
+    lib.end_load(each)
 lib.unload_module()
