@@ -158,26 +158,30 @@ static void copy_in_parallel(struct hmk_chunk *c, int source)
 }
 
 /*
- * Above the high watermark of all its zones: below it kswapd would begin to work
- * for what nobody but us has asked for.
+ * With these pages gone, is the node still above the low watermark of all its zones?
+ * Below it the next allocation of anybody wakes kswapd, for what only we have asked
+ * for. hmkd plans for the high one: what lies between is for moves that cross.
  */
-static bool has_room(int node, u32 pages)
+static bool has_room(const struct hmk_chunk *c)
 {
-	struct zone *zone, *end = NODE_DATA(node)->node_zones + MAX_NR_ZONES;
-	unsigned long free = 0, needed = pages;
+	struct zone *zone = NODE_DATA(c->node)->node_zones, *end = zone + MAX_NR_ZONES;
+	unsigned long free = 0, needed = 0;
+	u32 i;
 
-	for (zone = NODE_DATA(node)->node_zones; zone < end; zone++) {
+	for (i = 0; i < c->nr; i++)
+		needed += folio_nr_pages(c->page[i].src);
+	for (; zone < end; zone++) {
 		if (!populated_zone(zone))
 			continue;
 		free += zone_page_state(zone, NR_FREE_PAGES);
-		needed += high_wmark_pages(zone);
+		needed += low_wmark_pages(zone);
 	}
 	return free >= needed;
 }
 
 void hmk_copy_ahead(struct hmk_chunk *c)
 {
-	bool any = false, room = has_room(c->node, (c->end - c->start) >> PAGE_SHIFT);
+	bool any = false, room = has_room(c);
 	int source = folio_nid(c->page[0].src);
 	u32 i;
 

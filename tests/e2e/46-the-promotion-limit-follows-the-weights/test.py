@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-# Where it is within its limits; on 6.1 promoted came to 2.67 to 1, which nobody has explained yet.
+# Of hmkd's judgement: one kernel in the gate, the other by --kernel 6.1.
 # suite: 6.12
 # timeout: 300
 # seconds: 150

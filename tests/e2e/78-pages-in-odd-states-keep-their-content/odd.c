@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// odd freed|poisoned|locked|partial|unreadable|busy-base|busy-huge: pages in states that a move must respect.
+// odd freed|poisoned|locked|partial|full|unreadable|busy-base|busy-huge: pages in states that a move must respect.
 // Exit code 0, 1 when something is not as it must be, 3 when it could not be tested.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -212,6 +212,28 @@ static void partial(void)
 	check(*(uint64_t *)(area + 7 * PAGE) == 8, "its other part is there");
 }
 
+/* Somebody else has filled the node nearly to its watermark: six areas find room for two. */
+static void full(void)
+{
+	uint64_t nr = 0, no_room = 0;
+
+	pin(0);	/* of another node: no area begins where it is to go */
+	attach(getpid());
+	for (unsigned round = 0; round < 6; round++) {
+		struct hmk_range_result r;
+
+		map(-1, 0);
+		r = move_to(1, 0);
+		nr += moved(&r);
+		no_room += r.refused[HMK_REFUSED_NO_ROOM];
+		for (unsigned i = 0; i < PAGES; i++) {
+			if (*(uint64_t *)(area + i * PAGE) != i + 1)
+				check(0, "every page has its content");
+		}
+	}
+	printf("{\"moved\": %lu, \"no_room\": %lu}\n", nr, no_room);
+}
+
 /* A module with test switches takes every second 2 MiB of memory for unreadable. */
 static void unreadable(uint32_t more)
 {
@@ -282,6 +304,8 @@ int main(int argc, char **argv)
 		locked();
 	else if (!strcmp(what, "partial"))
 		partial();
+	else if (!strcmp(what, "full"))
+		full();
 	else if (!strcmp(what, "unreadable"))
 		unreadable(argc > 2 ? HMK_MOVE_FORCE_VMA : 0);
 	else if (!strcmp(what, "busy-base") || !strcmp(what, "busy-huge"))

@@ -3,16 +3,18 @@
 # timeout: 200
 # defines: HMK_TEST_SWITCHES
 """Pages that were freed lazily after a write, poisoned, locked by two, unmapped in part or cannot be read keep what they
-hold or stay where they are; CPUs are interrupted once for a batch, and a huge page is one entry of their TLBs; where the
+hold or stay where they are; so do those for which there is no room above the low watermark; CPUs are interrupted once for a batch, and a huge page is one entry of their TLBs; where the
 self-test at load fails, pages are moved by migrate_vma alone, and the module says so."""
 import json
 import os
 import re
 import sys
+from pathlib import Path
 
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
+NOISE = 128  # pages: each CPU keeps some of its own, and counts of its own
 OLD = os.uname().release.startswith("6.1.")
 
 
@@ -30,9 +32,30 @@ def interrupts(pid: int) -> list:
     return [int(re.search(r"pages:(-?\d+)", line).group(1)) for line in sent]
 
 
+def above_low(node: int) -> int:
+    """Free pages of a node above the low watermarks of its zones."""
+    Path("/proc/sys/vm/stat_refresh").write_text("1", encoding="ascii")
+    zones = Path("/proc/zoneinfo").read_text(encoding="ascii").split("\nNode ")
+    mine = "".join(zone for zone in zones if re.match(rf"(Node )?{node},", zone))
+    return sum(map(int, re.findall(r"pages free +(\d+)", mine))) - sum(map(int, re.findall(r" low +(\d+)", mine)))
+
+
+def full(node: int, left: int) -> None:
+    """A move takes what is left above the low watermark, and no more: kswapd is not woken for it."""
+    Path("/proc/sys/vm/watermark_scale_factor").write_text("1000", encoding="ascii")  # kswapd sleeps until all is filled
+    hog = lib.Touch(node, bind=True)
+    while (more := (above_low(node) - left) // 2) > 16:
+        hog.map(more)
+    seen, free = json.loads(odd("full").splitlines()[-1]), above_low(node)
+    hog.end()
+    lib.check(seen["moved"] >= 256 and seen["no_room"] >= 1024, f"of 3072 pages some find room: {seen}")
+    lib.check(free >= -NOISE, f"{free} pages are free above the low watermark")
+
+
 lib.load_module()
 for what in ("freed", "poisoned", "locked", "partial"):
     odd(what)
+full(1, left=1024)
 lib.trace_module()
 for kind in ("base", "huge"):
     seen = json.loads(odd(f"busy-{kind}").splitlines()[-1])
