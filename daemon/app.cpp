@@ -56,20 +56,20 @@ Result<void> App::start() {
   for (const AttachRule& rule : config_.attach) {
     const std::int32_t pid = pid_of(rule);
     if (pid == 0) continue;
-    const Result<void> done = attach_by(rule, pid);
+    Result<void> done = attach_by(rule, pid);
     if (done) continue;
     if (options_.ends_with_last_target) return done;
     spdlog::warn("not attached pid={} reason=\"{}\"", pid, done.error().line());
   }
   find_processes();
   wait_for_newcomers();
-  if (const Result<void> open = server_.listen(
+  if (Result<void> open = server_.listen(
           config_.socket, {.readers = config_.socket_group, .admins = config_.admin_group});
       !open)
     return open;
   server_.serve_pages([this](const std::string& path) { return run_page(*this, path); });
   if (!config_.metrics.empty())
-    if (const Result<void> open = server_.listen_loopback(config_.metrics); !open) return open;
+    if (Result<void> open = server_.listen_loopback(config_.metrics); !open) return open;
   wait_for_signal();
   spdlog::info("ready mode={} interval={} socket={} targets={}", to_string(config_.mode),
                format_duration(config_.interval), config_.socket, managed_.size());
@@ -255,9 +255,8 @@ void App::find_processes(const Told& told) {
   const bool with_cgroup = std::ranges::any_of(config_.attach, [](const AttachRule& rule) {
     return rule.kind == AttachRule::Kind::cgroup || rule.kind == AttachRule::Kind::unit;
   });
-  const std::vector<Candidate> processes = told
-                                               ? read_candidates(options_.root, *told, with_cgroup)
-                                               : list_processes(options_.root, with_cgroup);
+  const std::vector<Candidate> processes = told ? read_candidates(options_.root, *told, with_cgroup)
+                                                : list_processes(options_.root, with_cgroup);
   std::map<std::int32_t, std::uint64_t> start_times;
   for (const Candidate& process : processes) start_times.emplace(process.pid, process.start_time);
   std::erase_if(left_alone_, [&](const auto& left) {
@@ -313,7 +312,7 @@ Result<void> App::tell_module(const Config& now) {
   const hmk_params back = changed_params(config_, now);
   std::vector<Target*> told;
   for (Target* const target : targets()) {
-    const Result<void> done = target->device().set(params);
+    Result<void> done = target->device().set(params);
     if (done) {
       told.push_back(target);
       continue;

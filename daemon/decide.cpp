@@ -82,6 +82,7 @@ void decide(const std::vector<Target*>& targets, const Surroundings& around) {
   std::ranges::copy_if(targets, std::back_inserter(seen), &Target::has_seen);
   if (seen.empty()) return;
   std::vector<std::vector<policy::TierView>> tiers;
+  tiers.reserve(seen.size());
   for (const Target* target : seen) tiers.push_back(target->tier_views(around));
   std::vector<policy::ProcessView> views;
   for (std::size_t i = 0; i < seen.size(); ++i)

@@ -202,8 +202,8 @@ constexpr std::array kVerbs{
 json find_and_run(App& app, const Request& request) {
   const auto* const verb = std::ranges::find(kVerbs, request.verb, &Verb::name);
   if (verb == kVerbs.end()) {
-    std::vector<std::string_view> names;
-    for (const Verb& known : kVerbs) names.push_back(known.name);
+    std::vector<std::string_view> names(kVerbs.size());
+    std::ranges::transform(kVerbs, names.begin(), &Verb::name);
     return misused({"unknown verb '" + request.verb + "'", did_you_mean(request.verb, names)});
   }
   if (verb->changes && !request.peer.may_change)

@@ -165,8 +165,8 @@ std::string ablation_text(std::uint32_t switches) {
 Result<void> set_promote_limit(Config& c, std::string_view text) {
   std::uint64_t limit = Config{}.promote_limit;
   if (text != "auto")
-    if (const Result<void> done = assign<std::uint64_t>(limit, parse_size(text), 0, 1ull << 44,
-                                                        text, "auto or 0B .. 16TiB");
+    if (Result<void> done = assign<std::uint64_t>(limit, parse_size(text), 0, 1ull << 44, text,
+                                                  "auto or 0B .. 16TiB");
         !done)
       return done;
   c.promote_limit = limit;

@@ -43,7 +43,7 @@ auto find_for(const Map& map, std::int32_t pid, const std::string& comm, const s
 Result<void> set_weights(Config& config, std::string_view text) {
   std::map<std::string, std::uint32_t> weights;
   const bool is_word = text == "equal" || text == "none";
-  const Result<void> done =
+  Result<void> done =
       for_each_named(is_word ? "" : text, "redis-server=3,4711=1; weights are 1 .. 10000",
                      [&](std::string_view name, std::string_view value) {
                        const Result<std::uint64_t> weight = parse_count(value);
@@ -67,14 +67,14 @@ std::string weights_text(const Config& config) {
 
 Result<void> set_bounds(SizeByProcess& bounds, std::string_view text) {
   SizeByProcess given;
-  const Result<void> done =
-      for_each_named(text == "none" ? "" : text, "redis-server/1=4GiB; tiers count from 1",
-                     [&](std::string_view name, std::string_view value) {
-                       const std::size_t slash = name.rfind('/');
-                       const Result<std::uint64_t> size = parse_size(value);
-                       return slash != name.npos && slash > 0 && to_tier(name.substr(slash + 1)) >= 0 &&
-                              size && given.emplace(name, *size).second;
-                     });
+  Result<void> done = for_each_named(
+      text == "none" ? "" : text, "redis-server/1=4GiB; tiers count from 1",
+      [&](std::string_view name, std::string_view value) {
+        const std::size_t slash = name.rfind('/');
+        const Result<std::uint64_t> size = parse_size(value);
+        return slash != name.npos && slash > 0 && to_tier(name.substr(slash + 1)) >= 0 && size &&
+               given.emplace(name, *size).second;
+      });
   if (!done) return done;
   bounds = std::move(given);
   return {};
@@ -89,7 +89,7 @@ std::string bounds_text(const SizeByProcess& bounds) {
 
 Result<void> set_bandwidth(Config& config, std::string_view text) {
   TierRates given;
-  const Result<void> done = for_each_named(
+  Result<void> done = for_each_named(
       text == "none" ? "" : text,
       "1/3=500MiB a second from tier 1 to tier 3; rates are 1MiB .. 1TiB",
       [&](std::string_view name, std::string_view value) {

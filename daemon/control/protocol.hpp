@@ -16,8 +16,8 @@
 
 namespace hmk {
 
-inline constexpr std::size_t kFrameBytes = 64 * 1024;  ///< longest request, newline included
-inline constexpr int kMaxDepth = 32;                   ///< of nested brackets
+inline constexpr std::size_t kFrameBytes = 64UL * 1024;  ///< longest request, newline included
+inline constexpr int kMaxDepth = 32;                     ///< of nested brackets
 
 struct Request {
   std::string verb;

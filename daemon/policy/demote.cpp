@@ -278,7 +278,8 @@ bool has_victim(std::span<Holder> holders, const RoomWanted& wanted, const Share
 }
 
 void undo_room(const RoomMade& made, std::span<Holder> holders, Room& room, Shares& shares) {
-  for (const RoomMade::Victim& victim : std::views::reverse(made.victims)) {
+  for (auto last = made.victims.rbegin(); last != made.victims.rend(); ++last) {
+    const RoomMade::Victim& victim = *last;
     Holder& holder = holders[victim.owner];
     const std::uint32_t from = holder.places[victim.from_tier], to = holder.places[victim.to_tier];
     if (holder.taken.all(victim.id)) holder.queues[victim.from_tier].push(victim.id);

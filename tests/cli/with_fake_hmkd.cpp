@@ -106,6 +106,7 @@ pid_t spawn(int argc, char** argv, const std::string& socket, const std::string&
     if (word == "@ROOT@") word = root;
   }
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   pid_t child = -1;
@@ -114,10 +115,7 @@ pid_t spawn(int argc, char** argv, const std::string& socket, const std::string&
              : -1;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc < 2) return 2;
+int run(int argc, char** argv) {
   hmk::open_log("error");
   hmk::test::Tree tree;
   hmk::test::put_four_tiers(tree);
@@ -166,4 +164,16 @@ int main(int argc, char** argv) {
     loop.run_one_for(10ms);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 126;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "with_fake_hmkd: %s\n", problem.what());
+    return 1;
+  }
 }

@@ -323,7 +323,7 @@ TEST_F(SharingAppTest, WhoLagsIsWaitedForOnce) {
   run();
   publish(2);
   publish(3);  // its second since: decided without the other
-  EXPECT_EQ(target("stats")["planned_promote_bytes"], 2 * 2 * kMiB);
+  EXPECT_EQ(target("stats")["planned_promote_bytes"], 4 * kMiB);
 }
 
 TEST_F(AppTest, ANodeThatComesIsATierAndOneThatGoesIsNone) {

@@ -101,8 +101,8 @@ TEST(Config, ReportsAllProblemsAtOnceInOrderOfLines) {
             (Lines{
                 "f.yaml:1: intervall: unknown key; did you mean 'interval'?",
                 "f.yaml:2: overhead: '5' is a number without unit; write for example 5% or 0.5%",
-                "f.yaml:3: num_scans: '010' is not a whole number; write digits only, without "
-                "leading zero",
+                ("f.yaml:3: num_scans: '010' is not a whole number; write digits only, without "
+                 "leading zero"),
                 "f.yaml:4: alpha: '.nan' is not a plain decimal; write a plain decimal such as 0.5",
                 "f.yaml:6: buckets: is given twice, first in line 5; remove one of them",
                 "f.yaml:7: mode: 'on' is no mode; use track-only, dry-run or manage",
@@ -216,7 +216,8 @@ TEST(Config, BrokenYamlIsOneProblemWithItsLine) {
 }
 
 TEST(Config, AProblemIsOneLineWhateverBytesItQuotes) {
-  for (const std::string text : {"\"a\\nb\\e[31m\": 1\n", "interval: \"1\\n2s\"\n", "mode[:3 m1\x1b"}) {
+  for (const std::string text :
+       {"\"a\\nb\\e[31m\": 1\n", "interval: \"1\\n2s\"\n", "mode[:3 m1\x1b"}) {
     const Lines problems = problems_of(text);
     ASSERT_EQ(problems.size(), 1u) << text;
     EXPECT_EQ(problems[0].find_first_of("\n\x1b"), std::string::npos) << problems[0];
@@ -229,8 +230,9 @@ TEST(Config, HostileNestingIsAProblemAndNotACrash) {
 }
 
 TEST(Config, ACommaAtTheStartIsRefusedAtOnce) {
-  const Lines refused = {"f.yaml:1: holds more than one document; remove the '---' lines and what "
-                         "stands before the first key"};
+  const Lines refused = {
+      "f.yaml:1: holds more than one document; remove the '---' lines and what "
+      "stands before the first key"};
   for (const char* text : {",", ",\n", ", mode: dry-run\n", "mode: dry-run\n---\nmode: dry-run\n"})
     EXPECT_EQ(problems_of(text), refused) << text;
   EXPECT_EQ(problems_of("---\nmode: dry-run\n"), Lines{});

@@ -207,8 +207,8 @@ TEST_F(ControlRights, TheGroupReadsAndOnlyAdminsChange) {
 }
 
 TEST_F(ControlRights, ASlotForRootIsFreeHoweverManyOthersAreConnected) {
-  std::vector<std::unique_ptr<Client>> others;
-  for (int i = 0; i < 4; ++i) others.push_back(connect(kSomebody, group("daemon")));
+  std::vector<std::unique_ptr<Client>> others(4);
+  for (auto& other : others) other = connect(kSomebody, group("daemon"));
   ASSERT_TRUE(until([&] { return server_.nr_clients() == 4; }));
   const auto late = connect(kSomebody, group("daemon"));
   ASSERT_TRUE(until([&] { return late->receive(), late->is_closed(); }));
@@ -329,8 +329,8 @@ TEST_F(ControlServer, AClientThatDoesNotReadIsCutOffWhileOthersAreServed) {
 }
 
 TEST_F(ControlServer, TooManyClientsAreToldSo) {
-  std::vector<std::unique_ptr<Client>> clients;
-  for (int i = 0; i < 4; ++i) clients.push_back(std::make_unique<Client>(path_));
+  std::vector<std::unique_ptr<Client>> clients(4);
+  for (auto& client : clients) client = std::make_unique<Client>(path_);
   ASSERT_TRUE(until([&] { return server_.nr_clients() == 4; }));
   Client late(path_);
   ASSERT_TRUE(until([&] { return late.receive(), late.is_closed(); }));

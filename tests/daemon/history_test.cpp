@@ -11,7 +11,8 @@
 namespace hmk {
 namespace {
 
-Snapshot interval(std::uint64_t seq, std::vector<std::pair<std::uint64_t, std::uint64_t>> regions) {
+Snapshot interval(std::uint64_t seq,
+                  const std::vector<std::pair<std::uint64_t, std::uint64_t>>& regions) {
   Snapshot snapshot;
   snapshot.interval.seq = seq;
   for (const auto& [start, length] : regions) {

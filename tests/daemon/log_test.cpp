@@ -21,7 +21,7 @@ std::string to_journal(Say say) {
   open_log("info");
   say();
   ::unsetenv("JOURNAL_STREAM");
-  const std::string text = testing::internal::GetCapturedStderr();
+  std::string text = testing::internal::GetCapturedStderr();
   open_log("off");
   return text;
 }

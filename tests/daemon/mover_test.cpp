@@ -67,10 +67,10 @@ TEST_F(MoverTest, APieceThatMakesRoomIsFollowedByThePieceThatUsesIt) {
 
 TEST_F(MoverTest, InPairsWhatMakesRoomLeadsByOnePieceMore) {
   policy::Plan plan;
-  for (std::uint32_t i = 0; i < 4; ++i) {
+  for (std::uint64_t i = 0; i < 4; ++i) {
     plan.promotions.push_back(move_of(i * 8 * kMiB, 4 * kMiB, 3, 0));
     plan.demotions.push_back(move_of((64 + i * 8) * kMiB, 4 * kMiB, 0, 1));
-    plan.demotions.back().serves = i;
+    plan.demotions.back().serves = static_cast<std::uint32_t>(i);
   }
   mover_.set_flags(HMK_MOVE_PAIRED);
   ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));

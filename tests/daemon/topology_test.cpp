@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "topology/machine.hpp"
 #include "topology/numa_balancing.hpp"
 #include "topology/process.hpp"
@@ -16,8 +18,8 @@ using test::put_process;
 using test::Tree;
 
 std::vector<int> nodes_of(const std::vector<Tier>& tiers) {
-  std::vector<int> nodes;
-  for (const Tier& tier : tiers) nodes.push_back(tier.node);
+  std::vector<int> nodes(tiers.size());
+  std::ranges::transform(tiers, nodes.begin(), &Tier::node);
   return nodes;
 }
 

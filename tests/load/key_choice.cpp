@@ -37,7 +37,7 @@ TEST(KvKeys, ZipfScattersHotKeysOverAllOfThem) {
   constexpr std::uint64_t kKeys = 100'000;
   const KeyChoice choose(KeysBy::kZipf, kKeys);
   std::map<std::uint64_t, int> tenths;
-  for (std::uint64_t rank = 0; rank < 1000; ++rank) ++tenths[choose.key(rank) * 10 / kKeys];
+  for (std::uint64_t rank = 0; rank < 1000; ++rank) ++tenths[choose.key(rank) * 10UL / kKeys];
   EXPECT_EQ(tenths.size(), 10u);
   for (const auto& [tenth, nr] : tenths) EXPECT_NEAR(nr, 100, 40) << tenth;
 }

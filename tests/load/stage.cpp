@@ -63,6 +63,7 @@ std::string jump(std::vector<std::string> words, Range memory, int most,
   words.insert(words.begin(), "load");
   words.insert(words.end(), {"--for", "30s"});
   std::vector<char*> argv;
+  argv.reserve(words.size());
   for (std::string& word : words) argv.push_back(word.data());
   Options options(static_cast<int>(argv.size()), argv.data(), "");
   Stage stage(options, Truth::kKnown);

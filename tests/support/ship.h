@@ -122,7 +122,7 @@ static inline int ship_send(struct ship *s, enum ship_mode mode, uint32_t flags,
 			    const struct hmk_range *ranges, uint32_t nr)
 {
 	struct hmk_range_result results[SHIP_RANGES];
-	struct ship_ticket *free_one = NULL;
+	struct ship_ticket *free_one = NULL; /* NOLINT(modernize-use-nullptr): C, too */
 	struct hmk_move m;
 
 	for (unsigned int i = 0; i < SHIP_OPEN; i++) {

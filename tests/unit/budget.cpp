@@ -68,8 +68,8 @@ TEST(BudgetInterval, IsAsAskedForWhileAQuarterIsLeftForSamples) {
 }
 
 TEST(BudgetInterval, IsNeverLongerThanTheLongest) {
-  EXPECT_EQ(hmk_budget_interval(1000, 400, 300 * 599, 600000), 599000u);
-  EXPECT_EQ(hmk_budget_interval(1000, 400, 300 * 600, 600000), 600000u);
+  EXPECT_EQ(hmk_budget_interval(1000, 400, 300ULL * 599, 600000), 599000u);
+  EXPECT_EQ(hmk_budget_interval(1000, 400, 300ULL * 600, 600000), 600000u);
   EXPECT_EQ(hmk_budget_interval(1000, 400, kMax64, 600000), 600000u);
   EXPECT_EQ(hmk_budget_interval(1000, 0, 1, 600000), 600000u);
   EXPECT_EQ(hmk_budget_interval(600000, 1, kMax64, 600000), 600000u);

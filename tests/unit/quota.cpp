@@ -43,7 +43,7 @@ TEST(QuotaCap, IsTheNumberOfLeavesUpToTheMost) {
   EXPECT_EQ(cap(HMK_CORE_MAX_QUOTA + 1, 12), HMK_CORE_MAX_QUOTA);
   EXPECT_EQ(cap(512, 21), 1u);
   EXPECT_EQ(cap(513, 21), 2u);
-  EXPECT_EQ(cap(16 * 512, 21), 16u);
+  EXPECT_EQ(cap(16UL * 512, 21), 16u);
   EXPECT_EQ(cap(1 << 18, 30), 1u);
 }
 

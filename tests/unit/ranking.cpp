@@ -116,7 +116,7 @@ TEST(ShortlistTest, HoldsTheFirstOfALongListInOrder) {
   Random random(1);
   const std::uint32_t many = 3 * Shortlist::kMost;
   for (std::uint32_t i = 0; i < many; ++i) {
-    RegionView r = region(2 * i, 2, 0, 1);
+    RegionView r = region(2UL * i, 2, 0, 1);
     r.hi_q16 = i * 7919 % many;  // each value once
     h.insert(0, r);
   }
@@ -131,7 +131,7 @@ TEST(ShortlistTest, HoldsTheFirstOfALongListInOrder) {
 TEST(ShortlistTest, LooksAtSoManyOfALongListThatItTakes) {
   Histogram h({.buckets = 1, .num_scans = 3}, kTwoNodes);
   for (std::uint32_t i = 0; i < Shortlist::kMostLookedAt + 2; ++i) {
-    RegionView r = region(2 * i, 2, 0, 1);
+    RegionView r = region(2UL * i, 2, 0, 1);
     r.written = i == 0;  // not taken: does not count
     r.hi_q16 = i;
     h.insert(0, r);

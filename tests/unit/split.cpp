@@ -100,7 +100,7 @@ TEST_F(RegionSplit, CutsAnOddNumberOfLeavesAtALeaf) {
   const Regions r = split({torn(0, 3)});
   ASSERT_EQ(r.size(), 2u);
   EXPECT_EQ(r[0].end, kPageBytes);
-  hmk_region huge = torn(0, 3 * 512);
+  hmk_region huge = torn(0, 3UL * 512);
   huge.leaf_shift = 21;
   EXPECT_EQ(split({huge})[0].end, 2ull << 20);
 }
@@ -140,13 +140,13 @@ TEST_F(RegionSplit, SplitsAsLongAsAllRegionsFit) {
 }
 
 TEST_F(RegionSplit, CutsThePieceOfTheOddSampleOut) {
-  hmk_region r = torn(0, 8 * 512, 4);
+  hmk_region r = torn(0, 8UL * 512, 4);
   r.hi_q16 = r.whi_q16 = kOne / 2;
   const Regions parts =
       split({r}, {sample(100, 0), sample(1700, 3), sample(2500, 0), sample(4000, 0)});
   ASSERT_EQ(parts.size(), 3u);
-  EXPECT_EQ(parts[1].start, 3 * 512 * kPageBytes);
-  EXPECT_EQ(parts[1].end, 4 * 512 * kPageBytes);
+  EXPECT_EQ(parts[1].start, 3UL * 512 * kPageBytes);
+  EXPECT_EQ(parts[1].end, 4UL * 512 * kPageBytes);
   EXPECT_EQ(parts[1].hi_q16, 3 * kOne) << "its own count";
   EXPECT_EQ(parts[1].prev_hi_q16, kOne / 2);
   EXPECT_EQ(parts[1].whi_q16, kOne / 4 + 3 * kOne / 2);
@@ -157,7 +157,7 @@ TEST_F(RegionSplit, CutsThePieceOfTheOddSampleOut) {
 }
 
 TEST_F(RegionSplit, CutsTheColdPieceOutOfAHotRegion) {
-  hmk_region r = torn(0, 4 * 512, 3);
+  hmk_region r = torn(0, 4UL * 512, 3);
   const Regions parts = split({r}, {sample(0, 3), sample(600, 0), sample(1100, 3)});
   ASSERT_EQ(parts.size(), 3u);
   EXPECT_EQ(parts[1].start, 512 * kPageBytes);
@@ -165,17 +165,17 @@ TEST_F(RegionSplit, CutsTheColdPieceOutOfAHotRegion) {
 }
 
 TEST_F(RegionSplit, CutsEveryOddPieceAndOneOnlyOnce) {
-  hmk_region r = torn(0, 16 * 512, 6);
+  hmk_region r = torn(0, 16UL * 512, 6);
   const Regions parts = split({r}, {sample(7000, 3), sample(5000, 0), sample(3600, 3),
                                     sample(10, 0), sample(7100, 3), sample(2000, 0)});
   ASSERT_EQ(parts.size(), 5u);
-  EXPECT_EQ(parts[1].start, 7 * 512 * kPageBytes);
-  EXPECT_EQ(parts[3].start, 13 * 512 * kPageBytes);
-  EXPECT_EQ(parts[3].end, 14 * 512 * kPageBytes);
+  EXPECT_EQ(parts[1].start, 7UL * 512 * kPageBytes);
+  EXPECT_EQ(parts[3].start, 13UL * 512 * kPageBytes);
+  EXPECT_EQ(parts[3].end, 14UL * 512 * kPageBytes);
 }
 
 TEST_F(RegionSplit, LendsASampleWhereAPartWouldHaveNone) {
-  hmk_region r = torn(0, 4 * 512, 2);
+  hmk_region r = torn(0, 4UL * 512, 2);
   const Regions parts = split({r}, {sample(600, 3), sample(2000, 0)});
   ASSERT_EQ(parts.size(), 3u);
   for (const hmk_region& part : parts) EXPECT_EQ(part.quota, 1);
@@ -183,7 +183,7 @@ TEST_F(RegionSplit, LendsASampleWhereAPartWouldHaveNone) {
 }
 
 TEST_F(RegionSplit, FindsTheSamplesOfARegionBehindAStaleOne) {
-  hmk_region stale = torn(0, 512), r = torn(512, 4 * 512, 2);
+  hmk_region stale = torn(0, 512), r = torn(512, 4UL * 512, 2);
   stale.flags = HMK_REGION_STALE;
   const Regions parts = split({stale, r}, {sample(1100, 3), sample(2000, 0)});
   ASSERT_EQ(parts.size(), 4u);
@@ -191,10 +191,10 @@ TEST_F(RegionSplit, FindsTheSamplesOfARegionBehindAStaleOne) {
 }
 
 TEST_F(RegionSplit, AsksForRoomThatIsAlwaysEnough) {
-  const Regions in = {torn(0, 64 * 512, 16), region_of(64 * 512, 64 * 512 + 1)};
+  const Regions in = {torn(0, 64UL * 512, 16), region_of(64UL * 512, 64UL * 512 + 1)};
   std::vector<hmk_sample> samples;
   for (std::uint64_t k = 0; k < 16; k++) samples.push_back(sample(k * 2048 + 600, k % 2 ? 3 : 0));
-  samples.push_back(sample(64 * 512, 0));
+  samples.push_back(sample(64UL * 512, 0));
   const std::uint32_t room = hmk_regions_split_room(in.data(), 2, &rule_);
   EXPECT_EQ(split(in, samples, room).size(), 18u);
   EXPECT_EQ(result_.no_room, 0u);

@@ -29,7 +29,7 @@ std::vector<RegionView> snapshot(std::uint32_t nr) {
     r.length = r.resident = kRegion;
     r.generation = 1;
     r.node = static_cast<NodeId>(mix(i) % 4);
-    r.hi_q16 = r.whi_q16 = static_cast<HotnessQ16>(mix(i + 1ull) % (3 * kOneQ16));
+    r.hi_q16 = r.whi_q16 = static_cast<HotnessQ16>(mix(i + 1ull) % (3ull * kOneQ16));
   }
   return regions;
 }
@@ -52,7 +52,7 @@ nlohmann::ordered_json policy(const std::vector<std::uint32_t>& sizes, unsigned 
     std::size_t moves = 0;
     for (unsigned k = 0; k < repetitions; k++) {
       for (std::uint32_t i = k % 10; i < nr; i += 10)
-        regions[i].whi_q16 = static_cast<HotnessQ16>(mix(i + k * 7919ull) % (3 * kOneQ16));
+        regions[i].whi_q16 = static_cast<HotnessQ16>(mix(i + k * 7919ull) % (3ull * kOneQ16));
       const auto begin = Clock::now();
       ranking.update(1, regions);
       const auto ranked = Clock::now();

@@ -94,7 +94,7 @@ class Machine {
     for (std::size_t i = 0; i < regions_.size(); ++i) {
       const double p = 1 - std::exp(-rate_[i]);
       unsigned hits = 0;
-      for (std::uint64_t k = 0; k < kSamples * kScans; ++k)
+      for (std::uint32_t k = 0; k < kSamples * kScans; ++k)
         hits += draw(i, 1000 + interval * 64 + k) < p;
       RegionView& r = regions_[i];
       r.hi_q16 = hits * kOneQ16 / kSamples;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "table.hpp"
@@ -41,7 +42,7 @@ std::string scale(const HeatMap& map) {
 
 std::string rgb(double heat) {
   const auto channel = [](double value) {
-    return static_cast<unsigned>(std::clamp(value, 0.0, 1.0) * 255 + 0.5);
+    return static_cast<unsigned>(std::lround(std::clamp(value, 0.0, 1.0) * 255));
   };
   char text[8];
   std::snprintf(text, sizeof(text), "#%02x%02x%02x", channel(heat * 3), channel(heat * 3 - 1),

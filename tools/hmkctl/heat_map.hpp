@@ -39,7 +39,7 @@ class HeatMap {
   std::optional<double> at(std::size_t row, std::size_t column) const;
   /// The first address of a row.
   std::uint64_t address(std::size_t row) const;
-  std::uint64_t bytes_per_row() const { return total_ / rows_; }
+  std::uint64_t bytes_per_row() const { return rows_ == 0 ? 0 : total_ / rows_; }
   /// From the begin of the first interval to the end of the last.
   std::uint64_t time_ns() const { return end_ns_ - start_ns_; }
 

@@ -2,6 +2,7 @@
 //
 // hmkctl: show and tune a running hmkd. Exit codes: 0 ok, 1 failed, 2 usage,
 // 3 hmkd not reachable.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <span>
@@ -48,8 +49,8 @@ constexpr std::array kVerbs{
 };
 
 std::vector<std::string_view> verb_names() {
-  std::vector<std::string_view> names;
-  for (const Verb& verb : kVerbs) names.push_back(verb.name);
+  std::vector<std::string_view> names(kVerbs.size());
+  std::ranges::transform(kVerbs, names.begin(), &Verb::name);
   return names;
 }
 

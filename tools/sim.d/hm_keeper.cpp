@@ -9,6 +9,7 @@
 #include <linux/hmk.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "profiler.hpp"
 
@@ -70,11 +71,11 @@ class HmKeeper final : public Profiler {
 
   __u32 plan_samples() {
     const auto interval_ns = static_cast<__u64>(means_.interval_s * 1e9);
-    const auto bp = static_cast<__u32>(means_.budget_percent * 100 + 0.5);
+    const auto bp = static_cast<__u32>(std::lround(means_.budget_percent * 100));
     if (has(HMK_SWITCH_NO_BUDGET)) return num_ps_ = std::max(nr(), 1u) * HMK_CORE_MAX_QUOTA;
     num_ps_ = means_.num_ps ? means_.num_ps
                             : hmk_budget_plan(hmk_budget_ns(interval_ns, bp), means_.aim_percent,
-                                              static_cast<__u32>(means_.scan_cost_ns + 0.5),
+                                              static_cast<__u32>(std::lround(means_.scan_cost_ns)),
                                               means_.num_scans, fixed_ns());
     return num_ps_;
   }

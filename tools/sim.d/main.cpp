@@ -42,9 +42,7 @@ std::string without_percent(std::string text) {
   return text;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{"Profile synthetic memory of any size with the core that ships, and with others.",
                "hmk-sim"};
   hmk::sim::Means means;
@@ -128,34 +126,40 @@ int main(int argc, char** argv) {
   world.layout = layout == "scattered" ? Layout::kScattered : Layout::kContiguous;
   world.seed = means.seed;
   world.bytes = static_cast<hmk::sim::Bytes>(managed_gib * (1u << 30));
-  try {
-    hmk::sim::RunOptions options{{}, world.layout, means, intervals};
-    if (replay.empty()) {
-      options.scenario = hmk::sim::make_scenario(name, world);
-    } else {
-      hmk::sim::Replay recorded = hmk::sim::make_replay(replay);
-      options.scenario = std::move(recorded.scenario);
-      if (app.count("--interval") == 0) options.means.interval_s = recorded.interval_s;
-      if (app.count("--num-scans") == 0) options.means.num_scans = recorded.num_scans;
+  hmk::sim::RunOptions options{{}, world.layout, means, intervals};
+  if (replay.empty()) {
+    options.scenario = hmk::sim::make_scenario(name, world);
+  } else {
+    hmk::sim::Replay recorded = hmk::sim::make_replay(replay);
+    options.scenario = std::move(recorded.scenario);
+    if (app.count("--interval") == 0) options.means.interval_s = recorded.interval_s;
+    if (app.count("--num-scans") == 0) options.means.num_scans = recorded.num_scans;
+  }
+  if (!means.num_ps) options.means.num_ps = options.scenario.num_ps;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto list = hmk::sim::run(options, profilers);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  print(list);
+  std::fprintf(stderr, "%.1f s\n", took.count());
+  if (!json.empty()) {
+    std::ofstream file(json);
+    file << list.dump(1) << '\n';
+    file.flush();
+    if (!file) {
+      std::fprintf(stderr, "hmk-sim: cannot write %s\n", json.c_str());
+      return 1;
     }
-    if (!means.num_ps) options.means.num_ps = options.scenario.num_ps;
-    const auto begin = std::chrono::steady_clock::now();
-    const auto list = hmk::sim::run(options, profilers);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    print(list);
-    std::fprintf(stderr, "%.1f s\n", took.count());
-    if (!json.empty()) {
-      std::ofstream file(json);
-      file << list.dump(1) << '\n';
-      file.flush();
-      if (!file) {
-        std::fprintf(stderr, "hmk-sim: cannot write %s\n", json.c_str());
-        return 1;
-      }
-    }
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "hmk-sim: %s\n", e.what());
-    return 1;
   }
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "hmk-sim: %s\n", problem.what());
+    return 1;
+  }
 }

@@ -84,14 +84,14 @@ Scenario needle(const ScenarioOptions& o) {
 // nothing can merge, come and go again. Every tenth is hot.
 Scenario region_storm(const ScenarioOptions& o) {
   constexpr std::uint32_t kVmas = 100000;
-  constexpr Bytes kVma = 64 * 1024;
+  constexpr Bytes kVma = 64UL * 1024;
   const Bytes bytes = size(o, 8 * kGiB);
   const World calm = one_heap(o, bytes, bytes / 10, o.seed);
   World storm = calm;
   std::vector<hmk_span> spans;
   std::vector<Range> hot;
   for (std::uint32_t i = 0; i < kVmas; i++) {
-    spans.push_back(span(kHeap / 2 + i * 2 * kVma, kVma, HMK_CORE_PAGE_SHIFT));
+    spans.push_back(span(kHeap / 2 + i * (2 * kVma), kVma, HMK_CORE_PAGE_SHIFT));
     if (i % 10 == 3) hot.push_back({spans.back().start, spans.back().end});
   }
   spans.insert(spans.end(), calm.spans.begin(), calm.spans.end());
