@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 180
 # clock: instructions
 """Thirty thousand areas of one page, which no merge can join, and samples for a few of them at a time: all are visited in

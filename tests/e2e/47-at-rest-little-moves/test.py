@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 300
 # clock: instructions
 """A load whose hot set fits into the fast tier; all else is equally warm, in the rest of that tier and in the slow one.

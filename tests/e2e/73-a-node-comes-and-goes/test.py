@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 400
 # alone: yes
 # cmdline: memmap=768M%0x100000000-1+0xefffffff

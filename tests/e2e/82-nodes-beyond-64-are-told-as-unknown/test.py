@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 300
 # cmdline: numa=fake=80
 """On a machine with 80 nodes pages of nodes 64 and up are counted and profiled, and their node is told as unknown; they move
