@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <sstream>
 
 #include "device/tracker.hpp"
@@ -21,6 +22,50 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kChunk = 2u << 20;
 constexpr std::uint64_t kPresent = 1ull << 63, kSoftDirty = 1ull << 55;
+
+/// PAGEMAP_SCAN of linux/fs.h, since 6.7: it passes over what is not there without a word for each
+/// page.
+struct PageRegion {
+  std::uint64_t start, end, categories;
+};
+struct PageScan {
+  std::uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+  std::uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+constexpr unsigned long kScan = _IOWR('f', 16, PageScan);
+constexpr std::uint64_t kIsPresent = 1u << 3, kIsSoftDirty = 1u << 7;
+
+/// Adds pages up, in the order of their addresses, to ranges of at most 2 MiB of one area.
+class Tally {
+ public:
+  Tally(std::uint64_t start, std::uint64_t end, std::vector<Seen>& out)
+      : start_(start), end_(end), out_(out) {}
+  ~Tally() { tell(); }
+  Tally(const Tally&) = delete;
+  Tally& operator=(const Tally&) = delete;
+
+  void add(std::uint64_t from, std::uint64_t to, bool is_written) {
+    for (std::uint64_t next = 0; from < to; from = next) {
+      next = std::min(to, (from / kChunk + 1) * kChunk);
+      if (from / kChunk != chunk_) tell();
+      chunk_ = from / kChunk;
+      present_ += (next - from) / kPage;
+      if (is_written) written_ += (next - from) / kPage;
+    }
+  }
+
+ private:
+  void tell() {
+    const std::uint64_t start = std::max(start_, chunk_ * kChunk);
+    if (present_ > 0)
+      out_.push_back({start, std::min(end_, (chunk_ + 1) * kChunk) - start,
+                      static_cast<double>(written_) / static_cast<double>(present_)});
+    present_ = written_ = 0;
+  }
+
+  std::uint64_t start_, end_, chunk_ = 0, present_ = 0, written_ = 0;
+  std::vector<Seen>& out_;
+};
 
 class SoftDirty {
  public:
@@ -49,26 +94,47 @@ class SoftDirty {
 
  private:
   void look_at(std::uint64_t start, std::uint64_t end, std::vector<Seen>& out) const {
+    Tally tally(start, end, out);
+    if (!scan(start, end, tally) && end - start <= memory_) read(start, end, tally);
+  }
+
+  /// False: this kernel cannot.
+  bool scan(std::uint64_t start, std::uint64_t end, Tally& tally) const {
+    std::array<PageRegion, 512> found{};
+    PageScan ask{};
+    ask.size = sizeof(ask);
+    ask.end = end;
+    ask.vec = reinterpret_cast<std::uintptr_t>(found.data());
+    ask.vec_len = found.size();
+    ask.category_mask = kIsPresent;
+    ask.return_mask = kIsPresent | kIsSoftDirty;
+    for (ask.start = start; ask.start < end; ask.start = ask.walk_end) {
+      const int nr = ::ioctl(pagemap_.get(), kScan, &ask);
+      if (nr < 0) return false;
+      for (const PageRegion& one : std::span(found).first(static_cast<std::size_t>(nr)))
+        tally.add(one.start, one.end, (one.categories & kIsSoftDirty) != 0);
+    }
+    return true;
+  }
+
+  void read(std::uint64_t start, std::uint64_t end, Tally& tally) const {
     std::array<std::uint64_t, kChunk / kPage> entries{};
-    for (std::uint64_t next = 0; start < end; start = next) {
-      next = std::min(end, (start / kChunk + 1) * kChunk);
-      const std::size_t pages = (next - start) / kPage;
+    while (start < end) {
+      const std::size_t pages = std::min<std::size_t>((end - start) / kPage, entries.size());
       const ssize_t got = ::pread(pagemap_.get(), entries.data(), pages * sizeof(entries[0]),
                                   static_cast<off_t>(start / kPage * sizeof(entries[0])));
       if (got <= 0) return;
-      std::size_t present = 0, written = 0;
-      for (std::size_t i = 0; i < static_cast<std::size_t>(got) / sizeof(entries[0]); ++i) {
-        present += (entries[i] & kPresent) != 0;
-        written += (entries[i] & kPresent) != 0 && (entries[i] & kSoftDirty) != 0;
-      }
-      if (present > 0)
-        out.push_back(
-            {start, next - start, static_cast<double>(written) / static_cast<double>(present)});
+      for (std::size_t i = 0; i < static_cast<std::size_t>(got) / sizeof(entries[0]);
+           ++i, start += kPage)
+        if (entries[i] & kPresent) tally.add(start, start + kPage, (entries[i] & kSoftDirty) != 0);
     }
   }
 
   fs::path maps_;
   Fd pagemap_, clear_;
+  /// An area larger than all memory is a reservation with little in it; to read a word for each of
+  /// its pages takes longer than an interval. Before 6.7 it is left out.
+  std::uint64_t memory_ = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * kPage;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <ctime>
+#include <sstream>
 
 #include "device/tracker.hpp"
 #include "support/sizes.hpp"
@@ -95,7 +96,35 @@ TEST_F(DamonTracker, WithoutAFreeKdamondOrDamonThereIsNone) {
   EXPECT_FALSE(track_by_damon(tree_.root(), 4711));
 }
 
-/// A child that writes the second of its two areas of 2 MiB until it is killed.
+/// A process in files: its pagemap has no PAGEMAP_SCAN, as on kernels before 6.7.
+TEST(SoftDirtyTracker, ReadsThePagemapWhereItCannotBeScannedAndLeavesReservationsOut) {
+  constexpr std::uint64_t kPresent = 1ull << 63, kSoftDirty = 1ull << 55, kPages = 4 * kMiB / 4096;
+  test::Tree tree;
+  const std::uint64_t memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * 4096;
+  std::ostringstream maps;
+  maps << std::hex << 4 * kMiB << "-" << 8 * kMiB << " rw-p 0 0:0 0\n"
+       << 8 * kMiB << "-" << 16 * kMiB + memory << " rw-p 0 0:0 0\n";
+  tree.put("proc/77/maps", maps.str());
+  tree.put("proc/77/clear_refs", "");
+  std::vector<std::uint64_t> entries(2 * kPages + kPages, kPresent);  // up to 12 MiB
+  std::fill_n(entries.begin(), kPages, 0);
+  std::fill_n(entries.begin() + kPages, 128, kPresent | kSoftDirty);
+  tree.put("proc/77/pagemap", std::string(reinterpret_cast<const char*>(entries.data()),
+                                          entries.size() * sizeof(entries[0])));
+  const auto tracker = track_by_soft_dirty(tree.root(), 77);
+  ASSERT_TRUE(tracker) << tracker.error().line();
+  const auto sight = tracker->look();
+  ASSERT_TRUE(sight) << sight.error().line();
+  ASSERT_EQ(sight->ranges.size(), 2u) << "the area larger than all memory is left out";
+  EXPECT_EQ(sight->ranges[0].start, 4 * kMiB);
+  EXPECT_EQ(sight->ranges[0].length, 2 * kMiB);
+  EXPECT_EQ(sight->ranges[0].accessed, 0.25);
+  EXPECT_EQ(sight->ranges[1].start, 6 * kMiB);
+  EXPECT_EQ(sight->ranges[1].accessed, 0.0);
+}
+
+/// A child that writes the second of its two areas of 2 MiB until it is killed, and has reserved
+/// far more than there is.
 class PlainDeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -109,6 +138,8 @@ class PlainDeviceTest : public ::testing::Test {
     child_ = ::fork();
     if (child_ != 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::mmap(nullptr, 16ull << 40, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     for (std::uint64_t i = 0; i < 4 * kMiB; i += 4096) area[cold_ - at + i] = 1;
     for (;;)
       for (std::uint64_t i = 2 * kMiB; i < 4 * kMiB; i += 4096)
