@@ -212,7 +212,7 @@ static void partial(void)
 	check(*(uint64_t *)(area + 7 * PAGE) == 8, "its other part is there");
 }
 
-/* Somebody else has filled the node nearly to its watermark: six areas find room for two. */
+/* Somebody else has filled the node nearly to its watermark: of six areas some find room. */
 static void full(void)
 {
 	uint64_t nr = 0, no_room = 0;
