@@ -219,7 +219,7 @@ static void full(void)
 
 	pin(0);	/* of another node: no area begins where it is to go */
 	attach(getpid());
-	for (unsigned round = 0; round < 6; round++) {
+	for (unsigned round = 0; round < 12; round++) {
 		struct hmk_range_result r;
 
 		map(-1, 0);

@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-NOISE = 128  # pages: each CPU keeps some of its own, and counts of its own
+NOISE = 1024  # pages: programs that start take some hundred of the node meanwhile; of ours 4,096 more would be gone
 OLD = os.uname().release.startswith("6.1.")
 
 
@@ -48,7 +48,7 @@ def full(node: int, left: int) -> None:
         hog.map(more)
     seen, free = json.loads(odd("full").splitlines()[-1]), above_low(node)
     hog.end()
-    lib.check(seen["moved"] >= 512 and seen["no_room"] >= 512, f"of 3072 pages some find room: {seen}")
+    lib.check(seen["moved"] >= 512 and seen["no_room"] >= 2048, f"of 6144 pages some find room: {seen}")
     lib.check(free >= -NOISE, f"{free} pages are free above the low watermark")
 
 
