@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-# gate: 6.12
+# Beside DAMON: a comparison, for --all; tests/sim holds the same promises in the gate.
+# gate: none
 # timeout: 900
 # clock: instructions
 """GUPS on 1 GiB with a tenth of it hot in scattered 2 MiB pieces, watched at 1 % of one CPU: the hot
