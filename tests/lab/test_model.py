@@ -27,7 +27,7 @@ def mark(*vcpus: tuple) -> Mark:
 
 class Latency(unittest.TestCase):
     def test_it_is_the_mean_over_misses(self):
-        access = [Access(90, 95000), Access(340, 1000)]
+        access = [Access(90, 95000, 90), Access(340, 1000, 340)]
         self.assertEqual(modelled_latency_ns([3, 1], access), 152.5)  # (3 * 90 + 340) / 4
         self.assertEqual(modelled_latency_ns([0, 0], access), 0.0)
 
@@ -38,14 +38,14 @@ class Latency(unittest.TestCase):
 
 class MemoryTime(unittest.TestCase):
     def test_a_tier_of_much_bandwidth_costs_its_latency(self):
-        self.assertAlmostEqual(modelled_memory_seconds([1_000_000], [Access(90, 95000)]), 0.09)
+        self.assertAlmostEqual(modelled_memory_seconds([1_000_000], [Access(90, 95000, 90)]), 0.09)
 
     def test_a_tier_of_little_bandwidth_costs_the_transfer(self):
         # 64 bytes at 100 MB/s are 640 ns, more than the latency of 340 ns
-        self.assertAlmostEqual(modelled_memory_seconds([1_000_000], [Access(340, 100)]), 0.64)
+        self.assertAlmostEqual(modelled_memory_seconds([1_000_000], [Access(340, 100, 340)]), 0.64)
 
     def test_the_longer_is_taken_tier_by_tier(self):
-        access = [Access(90, 95000), Access(340, 100)]
+        access = [Access(90, 95000, 90), Access(340, 100, 340)]
         self.assertAlmostEqual(modelled_memory_seconds([1_000_000, 1_000_000], access), 0.73)
 
 
