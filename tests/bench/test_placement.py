@@ -123,6 +123,13 @@ class Table(unittest.TestCase):
         self.assertEqual(rows[1]["modelled_time_vs_first_touch"], 0.8)
         self.assertEqual(rows[1]["settings"]["modelled_time_by_variant"], {"default": 0.9, "tuned": 0.8})
 
+    def test_runs_of_two_models_are_not_compared(self):
+        ours = run("w", "hm-keeper", "", .8, 500)
+        ours["figures"]["model"] = figures.MODEL
+        rows = table.rows([run("w", "first-touch", "", .3, 1000), ours])
+        self.assertEqual([row["modelled_time_vs_first_touch"] for row in rows], [1.0, None])
+        self.assertEqual([row["settings"]["model"] for row in rows], [1, figures.MODEL])
+
     def test_the_oracle_that_ran_is_the_bound(self):
         rows = table.rows([run("w", "first-touch", "", .3, 1000), run("w", "oracle", "", .6, 700)])
         self.assertEqual((rows[0]["oracle_ratio"], rows[0]["oracle_source"]), (.5, "run"))
@@ -141,6 +148,7 @@ class Page(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             report.write(rows, [], Path(folder) / "page.md", load_machine(main.MACHINE))
             page = (Path(folder) / "page.md").read_text(encoding="utf-8")
+        self.assertIn("assumed, for the machine file gives none: mlp 2;", page)
         self.assertIn("| fixed-regions | w | 1.20 | 0.75 | 1.20 | +22 % time |", page)
         self.assertNotIn("| no-ema | v", page)
 

@@ -3,11 +3,12 @@
 from typing import Any, Dict, List, Optional, Sequence
 
 from lab import Machine
-from lab.model import ROLES, modelled
+from lab.model import ROLES, Window, latency_ns
 from lab.outcome import Mark
 
 APPLICATION = ROLES["application"][0]
 OWN_CPUS = [ROLES[role][0] for role in ("hmk", "kernel tierers")]
+MODEL = 2             # of lab/model.py; what an earlier one made of a run (1: no field) is not compared with this
 SETTLED_PART = 0.25   # the last quarter of the window is "settled"
 CONVERGED = 0.05      # of the settled share: nearer than this, and staying there, is converged
 PERIOD = 1            # number of the mark at the end of a sample
@@ -28,9 +29,11 @@ def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
     counters, ended = samples[-1]["counters"], events["ended"]
     share = [settled.shares([APPLICATION])[node] for node in order]
     return {
+        "model": MODEL,
         "tier_share": share,
-        "tier_share_over_time": {"seconds": seconds, "shares": shares},
-        "modelled_latency_ns": modelled(settled, machine, APPLICATION, ["user"]).latency_ns,
+        "tier_share_over_time": {"seconds": seconds, "shares": shares,
+                                 "modelled_seconds": [Window(mark, machine).seconds for mark in marks]},
+        "modelled_latency_ns": latency_ns(settled, machine, APPLICATION),
         "modelled_ns_per_kilo_instruction": _pace(whole, machine),
         "settled_modelled_ns_per_kilo_instruction": _pace(settled, machine),
         "kernel_instructions_percent": _percent(whole, [APPLICATION], ["kernel"]),
@@ -51,7 +54,7 @@ def _pace(mark: Mark, machine: Machine) -> float:
 
     User instructions stand for work done: a program executes the same number for the same work.
     """
-    return 1e12 * modelled(mark, machine, APPLICATION).seconds / max(1, mark.instructions([APPLICATION], ["user"]))
+    return 1e12 * Window(mark, machine).work(APPLICATION).seconds / max(1, mark.instructions([APPLICATION], ["user"]))
 
 
 def _percent(mark: Mark, cpus: Sequence[int], modes: Sequence[str]) -> float:

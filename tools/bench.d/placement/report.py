@@ -103,6 +103,7 @@ def _head(rows: Sequence[Row], machine: Machine) -> List[str]:
             "Written by `tools/bench placement --report`; not edited by hand. Counted in guests under QEMU, access for "
             "access; latencies and times are **modelled** from the machine file, seconds are the guest's clock, which "
             "counts instructions (8 ns each, 16 for the graphs). No hardware was measured.", "",
+            *([f"- prices assumed, for the machine file gives none: {'; '.join(machine.assumed)}"] if machine.assumed else []),
             f"- date: {datetime.date.today().isoformat()}", f"- machine: `{machine.name}`: {nodes}",
             f"- host: {platform.machine()}, QEMU TCG; kernels {', '.join(releases)}",
             f"- commit: {', '.join(commits)}", ""]
@@ -119,7 +120,8 @@ def _hindsight(group: Sequence[Row]) -> List[str]:
 def _ablations(rows: Sequence[Row]) -> List[str]:
     """HM-Keeper without a part of it over the whole of it, beside what the paper says of that part."""
     whole = {row["workload"]: row for row in rows if row["system"] == "hm-keeper" and row["page_size"] == "4K"}
-    without = [row for row in rows if row["system"].startswith("hm-keeper/") and row["workload"] in whole]
+    without = [row for row in rows if row["system"].startswith("hm-keeper/") and row["workload"] in whole
+               and row["settings"]["model"] == whole[row["workload"]]["settings"]["model"]]
     if not without:
         return []
     parts = ["## Ablations", "", "What a part of HM-Keeper is worth: the same figure without it over that of the whole.", "",
