@@ -3,11 +3,12 @@
 from typing import Any, Dict, List, Optional, Sequence
 
 from lab import Machine
-from lab.model import ROLES, Window, latency_ns
+from lab.model import Window, latency_ns
 from lab.outcome import Mark
 
-APPLICATION = ROLES["application"][0]
-OWN_CPUS = [ROLES[role][0] for role in ("hmk", "kernel tierers")]
+import costs
+from costs import APPLICATION, SERVICE
+
 MODEL = 2             # of lab/model.py; what an earlier one made of a run (1: no field) is not compared with this
 SETTLED_PART = 0.25   # the last quarter of the window is "settled"
 CONVERGED = 0.05      # of the settled share: nearer than this, and staying there, is converged
@@ -28,6 +29,7 @@ def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
     jumps = events.get("jumps", {}).get("seconds", [])
     counters, ended = samples[-1]["counters"], events["ended"]
     share = [settled.shares([APPLICATION])[node] for node in order]
+    folio = costs.folio(raw["cell"]["page_size"])
     return {
         "model": MODEL,
         "tier_share": share,
@@ -36,8 +38,10 @@ def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
         "modelled_latency_ns": latency_ns(settled, machine, APPLICATION),
         "modelled_ns_per_kilo_instruction": _pace(whole, machine),
         "settled_modelled_ns_per_kilo_instruction": _pace(settled, machine),
+        "per_operation": costs.between(events, marks, 0, machine, folio),
+        "settled_per_operation": costs.between(events, marks, settled_from - 1, machine, folio),
         "kernel_instructions_percent": _percent(whole, [APPLICATION], ["kernel"]),
-        "own_cpu_instructions_percent": _percent(whole, OWN_CPUS, ["user", "kernel"]),
+        "own_cpu_instructions_percent": _percent(whole, SERVICE, ["user", "kernel"]),
         "converge_seconds": converged([row[0] for row in shares], seconds, jumps[0] if jumps else None, before_jump=True),
         "reconverge_seconds": converged([row[0] for row in shares], seconds, jumps[0], before_jump=False) if jumps else None,
         "jumps_seconds": jumps,

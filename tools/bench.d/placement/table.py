@@ -73,6 +73,7 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
         PACE: _median(runs, PACE),
         "modelled_time_vs_first_touch": _over(runs, base, PACE),
         "settled_modelled_time_vs_first_touch": _over(runs, base, f"settled_{PACE}"),
+        "per_operation": own.get("per_operation"), "settled_per_operation": own.get("settled_per_operation"),
         "oracle_ratio": own["tier_share"][0] / bound if bound else None,
         "oracle_source": None if not bound else "run" if typical["has_truth"] else "hindsight",
         "recall": looks[-1]["recall"] if looks else None,
