@@ -110,10 +110,17 @@ def _head(rows: Sequence[Row], machine: Machine) -> List[str]:
             "Written by `tools/bench placement --report`; not edited by hand. Counted in guests under QEMU, access for "
             "access; latencies and times are **modelled** from the machine file, seconds are the guest's clock, which "
             "counts instructions (8 ns each, 16 for the graphs). No hardware was measured.", "",
-            *([f"- prices assumed, for the machine file gives none: {'; '.join(machine.assumed)}"] if machine.assumed else []),
+            *_assumed(rows, machine),
             f"- date: {datetime.date.today().isoformat()}", f"- machine: `{machine.name}`: {nodes}",
             f"- host: {platform.machine()}, QEMU TCG; kernels {', '.join(releases)}",
             f"- commit: {', '.join(commits)}", ""]
+
+
+def _assumed(rows: Sequence[Row], machine: Machine) -> List[str]:
+    """Model 1 had no such prices."""
+    if not machine.assumed or all(row["settings"]["model"] < 2 for row in rows):
+        return []
+    return [f"- prices assumed, for the machine file gives none: {'; '.join(machine.assumed)}"]
 
 
 def _hindsight(group: Sequence[Row]) -> List[str]:
