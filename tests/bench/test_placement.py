@@ -7,19 +7,20 @@ import tempfile
 import unittest
 from array import array
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict, List
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/bench.d/placement")]
 
 import belief  # noqa: E402
 import cells  # noqa: E402
+import costs  # noqa: E402
 import figures  # noqa: E402
 import hindsight  # noqa: E402
 import main  # noqa: E402
 import report  # noqa: E402
 import table  # noqa: E402
-from lab import load_machine  # noqa: E402
+from lab import Mark, load_machine  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
 
 MIB = 1 << 20
@@ -123,6 +124,13 @@ class Table(unittest.TestCase):
         self.assertEqual(rows[1]["modelled_time_vs_first_touch"], 0.8)
         self.assertEqual(rows[1]["settings"]["modelled_time_by_variant"], {"default": 0.9, "tuned": 0.8})
 
+    def test_runs_of_two_models_are_not_compared(self):
+        ours = run("w", "hm-keeper", "", .8, 500)
+        ours["figures"]["model"] = figures.MODEL
+        rows = table.rows([run("w", "first-touch", "", .3, 1000), ours])
+        self.assertEqual([row["modelled_time_vs_first_touch"] for row in rows], [1.0, None])
+        self.assertEqual([row["settings"]["model"] for row in rows], [1, figures.MODEL])
+
     def test_the_oracle_that_ran_is_the_bound(self):
         rows = table.rows([run("w", "first-touch", "", .3, 1000), run("w", "oracle", "", .6, 700)])
         self.assertEqual((rows[0]["oracle_ratio"], rows[0]["oracle_source"]), (.5, "run"))
@@ -134,7 +142,64 @@ class Table(unittest.TestCase):
         self.assertEqual([row["spread"] for row in rows[1:]], [None, .01])
 
 
+class PerOperation(unittest.TestCase):
+    """What costs.py makes of two samples, 2 s and 2000 operations apart; worked out by hand, within 2 %."""
+
+    MACHINE = load_machine(main.MACHINE, 64 << 30)
+
+    def mark(self, times: int) -> Mark:
+        """After `times` times the work of 1000 operations."""
+        def half(scale: int, misses: List[int]) -> Dict[str, Any]:
+            none = [0] * 4
+            return {"read": [scale * n for n in misses], "write": none, "streamed": none, "written_back": none, "walks": [0, 0],
+                    "walk_lines": [0, 0, 0], "instructions": scale * 10 ** 6}
+        rows = [{"cpu": 0, "user": half(2 * times, [0, 0, 500, 0]), "kernel": half(times, [0, 0, 0, 0])},
+                *({"cpu": cpu, "user": half(0, [0] * 4), "kernel": half(times * (cpu == 2), [0] * 4)} for cpu in (1, 2, 3))]
+        return Mark(1, times, {"nodes": 4, "vcpus": rows})
+
+    def figures(self, events: Dict[str, Any]) -> Any:
+        return costs.between(events, [self.mark(1), self.mark(3)], 0, self.MACHINE, costs.folio("4K"))
+
+    def sample(self, seconds: float, ops: int, moved: int) -> Dict[str, Any]:
+        return {"seconds": seconds, "ops": ops, "counters": {"moved_bytes": moved}}
+
+    def test_three_figures_apart(self):
+        found = self.figures({"samples": [self.sample(1, 1000, 4096), self.sample(3, 3000, 4096 + 409600)]})
+        self.assertEqual(found["operations"], 2000)
+        by_hand = {"instructions": 990, "random": 137.5, "streamed": 0, "walks": 0, "write_backs": 0}  # 3e6 * 0.33, 1000 * 275 / 2
+        for part, ns in by_hand.items():
+            self.assertAlmostEqual(found["application_parts_ns"][part], ns, delta=0.02 * ns)
+        self.assertAlmostEqual(found["application_ns"], sum(by_hand.values()), delta=0.02 * 1127.5)
+        self.assertAlmostEqual(found["application_kernel_ns"], 330, delta=6.6)
+        self.assertAlmostEqual(found["application_ns_by_mlp"]["1"], 990 + 275, delta=25)
+        self.assertAlmostEqual(found["service_cpu_ns"], 330, delta=6.6)
+        self.assertAlmostEqual(found["moved_bytes"], 204.8)                          # 100 pages by 2000
+        self.assertAlmostEqual(found["moves_priced_ns"], 57.7, delta=1.2)            # at 3.55 GB/s
+
+    def test_operations_are_those_at_the_time_of_the_mark(self):
+        events = {"samples": [self.sample(1, 0, 0), self.sample(3, 2000, 0)],
+                  "reports": {"seconds": [0.5, 1.5, 2.5, 3.5], "ops": [500, 1500, 2500, 4500]}}
+        self.assertEqual([costs.operations_at(at, events) for at in (1.0, 1.5, 3.0, 4.0)], [1000, 1500, 3500, 5500])
+        self.assertEqual(self.figures(events)["operations"], 2500)
+
+    def test_a_program_that_counts_none_has_none(self):
+        self.assertIsNone(self.figures({"samples": [self.sample(1, 0, 0), self.sample(3, 0, 0)], "reports": {"seconds": [], "ops": []}}))
+
+    def test_large_pages_are_cheaper_to_move(self):
+        of_size = [costs.of(self.mark(1), 1000, 2 << 20, self.MACHINE, costs.folio(pages))["moves_priced_ns"] for pages in ("4K", "THP")]
+        self.assertAlmostEqual(of_size[0] / of_size[1], 10.88 / 3.55, delta=0.06)
+
+
 class Page(unittest.TestCase):
+    def test_assumed_prices_are_told_of_runs_they_went_into(self):
+        for model, times in ((1, 0), (2, 1)):
+            of_model = run("w", "first-touch", "", .3, 1000)
+            of_model["figures"]["model"] = model
+            with tempfile.TemporaryDirectory() as folder:
+                report.write(table.rows([of_model]), [], Path(folder) / "page.md", load_machine(main.MACHINE))
+                page = (Path(folder) / "page.md").read_text(encoding="utf-8")
+            self.assertEqual(page.count("assumed, for the machine file gives none: mlp 2;"), times)
+
     def test_ablations_stand_beside_the_papers_figures(self):
         rows = table.rows([run("w", "first-touch", "", .3, 1000), run("w", "hm-keeper", "", .8, 500),
                            run("w", "hm-keeper/fixed-regions", "", .6, 600), run("v", "hm-keeper/no-ema", "", .6, 600)])

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* Prints one line for every promise of cache.h and pages.h that does not hold; status 1 if there was one. Argument: a scratch file. */
+/* Prints one line for every promise of the plugin's headers that does not hold; status 1 if there was one. Argument: a scratch file. */
 #include "cache.h"
 #include "pages.h"
+#include "streams.h"
+#include "tlb.h"
 
 static int broken;
 
@@ -64,6 +66,91 @@ static void bases_of_nodes_do_not_meet_in_one_set(void)
 	free(c.tags);
 }
 
+static void what_was_written_leaves_dirty(void)
+{
+	struct cache c = cache_new(2 << LINE_SHIFT, 2);
+	uint32_t out;
+
+	check(!cache_use(&c, 0, 2, DIRTY, &out) && !out, "nothing leaves an empty set");
+	check(cache_use(&c, 0, 2, 0, &out) && !out, "a line that is read stays as dirty as it was");
+	check(!cache_use(&c, 7, 2, 0, &out) && !out, "the second way is free");
+	check(!cache_use(&c, 8, 2, 0, &out) && out & DIRTY && cache_line(out) == 0, "the written line leaves, dirty");
+	check(!cache_use(&c, 9, 2, 0, &out) && !(out & DIRTY) && cache_line(out) == 7, "the read one leaves, clean");
+	check(cache_use(&c, 8, 2, DIRTY, &out), "a line becomes dirty where it is");
+	check(!cache_use(&c, 7, 2, 0, &out) && cache_line(out) == 9, "and is the latest of its set");
+	check(!cache_use(&c, 0, 2, 0, &out) && out & DIRTY && cache_line(out) == 8, "and leaves dirty");
+	free(c.tags);
+}
+
+/* How many of `n` lines continue a stream: `step` apart, as many streams beside each other, far apart. */
+static unsigned int reached(unsigned int n, uint64_t step, unsigned int streams)
+{
+	struct streams s = { 0 };
+	unsigned int i, j, found = 0;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j < streams; j++)
+			found += streams_reach(&s, (1ull << 40) * (j + 1) + i * step);
+	return found;
+}
+
+static void sixteen_streams_are_followed(void)
+{
+	struct streams s = { 0 };
+
+	check(reached(100, 1, 1) == 99, "all lines of a stream but its first are ready");
+	check(reached(100, -1ull, 1) == 99, "downwards too");
+	check(reached(100, 2, 1) == 0, "every other line is not");
+	check(reached(100, 1, 16) == 16 * 99, "16 streams beside each other are followed");
+	check(reached(100, 1, 17) == 0, "a seventeenth has each forgotten before its next line");
+	streams_reach(&s, 5);
+	check(!streams_reach(&s, 5) && streams_reach(&s, 6), "the same line again neither continues a stream nor ends it");
+}
+
+/* How many of `pages` pages of 1 << shift bytes need a walk when each is asked for once, after having been so before. */
+static unsigned int second_walks(unsigned int entries, unsigned int pages, unsigned int shift)
+{
+	struct cache tlb = cache_new((uint64_t)entries << LINE_SHIFT, TLB_WAYS);
+	unsigned int i, found = 0;
+
+	for (i = 0; i < 2 * pages; i++)
+		found += !cache_hit(&tlb, tlb_entry(i % pages * (1ull << shift), 0, shift), TLB_WAYS) && i >= pages;
+	free(tlb.tags);
+	return found;
+}
+
+static void the_tlb_reaches_as_far_as_its_entries(void)
+{
+	uint64_t vaddr = 0x7f0000000000, paddr = 0x40000000;
+	unsigned int i, huge = 0;
+
+	check(second_walks(1536, 700, SMALL_SHIFT) < 7, "half as many pages as entries stay");
+	check(second_walks(1536, 700, HUGE_SHIFT) < 7, "of 2 MiB as well");
+	check(second_walks(1536, 12288, SMALL_SHIFT) > 12165, "eight times as many do not");
+	check(tlb_is_huge(vaddr + 0x123456, paddr + 0x123456), "addresses that agree below 2 MiB are a large page's");
+	for (i = 0; i < 512; i++)
+		huge += tlb_is_huge(vaddr + 0x3000, paddr + (i << SMALL_SHIFT));
+	check(huge == 1, "one of 512 places of a small page looks like a large one's");
+	check(tlb_entry(vaddr, paddr, SMALL_SHIFT) != tlb_entry(vaddr, paddr + 4096, SMALL_SHIFT), "a page that moved needs a walk");
+	check(tlb_entry(vaddr, paddr, SMALL_SHIFT) == tlb_entry(vaddr + 4095, paddr + 4095, SMALL_SHIFT), "one entry maps all of a page");
+}
+
+static void a_line_of_a_table_maps_eight_pages(void)
+{
+	const unsigned int shifts[] = { SMALL_SHIFT, HUGE_SHIFT };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		uint64_t eight = 8ull << shifts[i];
+		uint32_t line = tlb_table_line(eight, shifts[i]);
+
+		check(line == tlb_table_line(2 * eight - 1, shifts[i]), "eight neighbours share a line");
+		check(line != tlb_table_line(2 * eight, shifts[i]), "the ninth has another");
+		check(line >= TABLES && line < 2 * TABLES - 1, "above all physical memory, below the dirty bit");
+	}
+	check(tlb_table_line(0, SMALL_SHIFT) != tlb_table_line(0, HUGE_SHIFT), "tables of two levels are not the same");
+}
+
 static void no_page_count_is_lost(const char *file)
 {
 	const uint64_t nr = 700000, first = 0x7f0000000;
@@ -101,6 +188,10 @@ int main(int argc, char **argv)
 	one_set_is_lru();
 	capacity_is_what_was_asked_for();
 	bases_of_nodes_do_not_meet_in_one_set();
+	what_was_written_leaves_dirty();
+	sixteen_streams_are_followed();
+	the_tlb_reaches_as_far_as_its_entries();
+	a_line_of_a_table_maps_eight_pages();
 	no_page_count_is_lost(argv[1]);
 	return broken != 0;
 }

@@ -2,6 +2,7 @@
 """What a guest is started with, decided before QEMU runs: clock, ordinary CPUs, sockets, caches."""
 import sys
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,12 @@ class Counted(unittest.TestCase):
     def test_older_qemu_tells_offset_plus_place(self):
         mib = 1 << 20
         self.assertEqual([start // mib for _, start, _ in ranges(TWO_CPUS, (7, 2))], [0, 1024, 2048, 5120])
+
+    def test_more_memory_than_a_tag_tells_apart_is_refused(self):
+        large = replace(TWO_CPUS, nodes=tuple(replace(node, memory=12 << 30) for node in TWO_CPUS.nodes))
+        self.assertEqual(len(ranges(large, (10, 0))), 5)
+        with self.assertRaisesRegex(UsageError, "48 GiB are more than can be counted; .* 64 GiB .* smaller"):
+            ranges(large, (7, 2))  # where the fourth node begins at twice 36 GiB
 
     def test_a_cache_that_cannot_be_is_refused(self):
         sizes: Any

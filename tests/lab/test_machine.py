@@ -106,6 +106,32 @@ class MachineFile(unittest.TestCase):
             with self.assertRaises(UsageError):
                 load()
 
+    def test_prices_that_are_not_given_are_assumed_and_told(self):
+        machine = load_machine(FOUR_TIER, PLENTY)
+        self.assertEqual((machine.core.mlp, machine.core.tlb_entries), (2, 1536))
+        self.assertEqual(machine.nodes[3].access[0].write_latency_ns, 340)
+        self.assertEqual(machine.nodes[3].curve.factor(1.0), 2.5)
+        self.assertEqual(machine.assumed, ("mlp 2", "tlb 1536", "write-latency as latency",
+                                           "load 50% 110%, 75% 145%, 90% 200%, 100% 250%"))
+
+    def test_prices_that_are_given_count(self):
+        machine = load_changed("name: four-tier", "name: x\nmlp: 4\ntlb: 2048")
+        self.assertEqual((machine.core.mlp, machine.core.tlb_entries, len(machine.assumed)), (4, 2048, 2))
+        slow = load_changed("145ns, bandwidth: 35GB/s}", "145ns, bandwidth: 35GB/s, write-latency: 600ns}")
+        self.assertEqual(slow.nodes[0].access[1].write_latency_ns, 600)
+        self.assertIn("write-latency as latency", slow.assumed)  # of the others
+        steep = load_changed("initiator: 0 ", "load: {80%: 120%, 100%: 400%}\n    initiator: 0 ")
+        self.assertEqual([steep.nodes[2].curve.factor(load) for load in (0.4, 0.8, 1)], [1.1, 1.2, 4.0])
+        self.assertEqual(steep.nodes[1].curve.factor(1.0), 2.5)
+
+    def test_prices_that_cannot_be_are_refused(self):
+        self.refused("name: four-tier", "name: x\nmlp: 0", "mlp: 0 must lie between 1 and 64", ":6:")
+        self.refused("name: four-tier", "name: x\ntlb: 1.5k", "not a whole number")
+        self.refused("145ns, bandwidth: 35GB/s}", "145ns, bandwidth: 35GB/s, write-latency: 600}", "'600' has no unit")
+        for curve, *told in (("{50%: 110%}", "must end with the latency at 100%"), ("{50%: 110%, 40%: 120%}", "40% follows 50%"),
+                             ("{100%: 90%}", "never falls"), ("{100: 250%}", "'100' has no unit"), ("{100%: 2.5}", "whole number")):
+            self.refused("initiator: 0 ", f"load: {curve}\n    initiator: 0 ", *told)
+
     def test_a_list_where_a_value_belongs_is_refused(self):
         self.refused("memory: 512MiB", "memory: [512MiB]", "must be a single value")
 

@@ -15,7 +15,7 @@ sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tests/e2e")]
 
 import lib  # noqa: E402
 from lab.errors import LabError  # noqa: E402
-from lab.outcome import Outcome, read_marks  # noqa: E402
+from lab.outcome import Mark, Outcome, read_marks  # noqa: E402
 from lab.splat import splats, telling  # noqa: E402
 from suite import e2e  # noqa: E402
 
@@ -89,6 +89,22 @@ class Marks(unittest.TestCase):
         self.assertEqual(first.shares(modes=("kernel",)), [0.5, 0.5])
         self.assertEqual(second.since(first).shares(), [0.1, 0.9])
         self.assertEqual(second.since(first).instructions(), 14)
+
+
+    def test_lists_add_up_over_cpus_and_modes_and_a_format_without_them_has_none(self):
+        def mark(times: int) -> Mark:
+            rows = [{"cpu": cpu, "user": {"walks": [times, 0]}, "kernel": {"walks": [times * 10, times * cpu]}} for cpu in (0, 1)]
+            return Mark(1, 0, {"format": 2, "mark": 1, "seq": times, "nodes": 1, "vcpus": rows})
+        self.assertEqual(mark(1).counted("walks"), [22, 1])
+        self.assertEqual(mark(1).counted("walks", [1], ("kernel",)), [10, 1])
+        later = mark(5).since(mark(2))
+        self.assertEqual((later.counted("walks", [0]), later.data["format"]), ([33, 0], 2))
+        self.assertEqual(mark(1).counted("streamed"), [])
+
+    def test_a_guest_of_the_plugin_before_has_marks_that_can_be_read(self):
+        old = row(3, [5, 0], [1, 0])
+        self.assertNotIn("format", old)
+        self.assertEqual(Mark(1, 3, old).counted("walks"), [])
 
 
 class ExitCodes(unittest.TestCase):

@@ -48,6 +48,7 @@ class Follower(unittest.TestCase):
         self.assertEqual((program.ops, len(program.truths)), (0, 1))
         program.go()
         base.wait_for(lambda: program.ops == 11, 10, "the last run line is counted")
+        self.assertEqual([ops for _, ops in program.reports], [5, 11])
         self.assertEqual(program.truths[1][1], [(7, 16384, 4096)])
         self.assertEqual(program.stop(), {"ops": 12, "wrong_values": 0, "gap_p50_us": 1, "gap_p99_us": 2, "gap_max_us": 3})
 

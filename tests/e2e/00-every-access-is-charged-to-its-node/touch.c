@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * touch NODE [TO]: bind a buffer to NODE and, between mark 0 and marks 14, 2, 3,
- * read every line of it (14), write every line (2), let the kernel fill it (3).
+ * touch NODE [TO]: bind a buffer to NODE and, between mark 0 and marks 14, 2, 3, 4,
+ * read every line of it (14), write every line (2), let the kernel fill it (3),
+ * read every line in an order that no prefetcher and no TLB follows (4).
  * Prints the buffer's first page.
  * With TO the buffer is first used on NODE and then moved to TO.
+ * With TOUCH_HUGE in the environment its pages are of 2 MiB.
  * With TOUCH_WITHOUT_MARKS in the environment it ends before the first mark.
  */
 #define _GNU_SOURCE
@@ -20,6 +22,7 @@
 
 #define SIZE (48ul << 20)
 #define LINE 64
+#define HUGE_SIZE (2ul << 20)
 
 static int fail(const char *what)
 {
@@ -50,13 +53,26 @@ static void write_lines(volatile char *buffer)
 		buffer[i] = 1;
 }
 
+/* Neighbours in time are 0.38 of the buffer apart, and those of 1536 accesses at least 8 pages. */
+static void read_scattered(volatile char *buffer)
+{
+	const unsigned long lines = SIZE / LINE, stride = 300391; /* no factor in common with lines */
+	unsigned long i;
+
+	for (i = 0; i < lines; i++)
+		(void)buffer[i * stride % lines * LINE];
+}
+
 int main(int argc, char **argv)
 {
 	int zero = open("/dev/zero", O_RDONLY);
-	char *buffer = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *buffer = mmap(NULL, SIZE + HUGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (argc < 2 || zero < 0 || buffer == MAP_FAILED)
 		return fail("touch");
+	buffer += -(unsigned long)buffer % HUGE_SIZE;
+	if (madvise(buffer, SIZE, getenv("TOUCH_HUGE") ? MADV_HUGEPAGE : MADV_NOHUGEPAGE))
+		return fail("madvise");
 	if (bind_to(buffer, atoi(argv[1])))
 		return fail("mbind");
 	memset(buffer, 1, SIZE);
@@ -78,5 +94,8 @@ int main(int argc, char **argv)
 	if (read(zero, buffer, SIZE) != SIZE)
 		return fail("read");
 	HMK_MARK(3);
+	HMK_MARK(0);
+	read_scattered(buffer);
+	HMK_MARK(4);
 	return 0;
 }

@@ -3,11 +3,13 @@
 from typing import Any, Dict, List, Optional, Sequence
 
 from lab import Machine
-from lab.model import ROLES, modelled
+from lab.model import Window, latency_ns
 from lab.outcome import Mark
 
-APPLICATION = ROLES["application"][0]
-OWN_CPUS = [ROLES[role][0] for role in ("hmk", "kernel tierers")]
+import costs
+from costs import APPLICATION, SERVICE
+
+MODEL = 2             # of lab/model.py; what an earlier one made of a run (1: no field) is not compared with this
 SETTLED_PART = 0.25   # the last quarter of the window is "settled"
 CONVERGED = 0.05      # of the settled share: nearer than this, and staying there, is converged
 PERIOD = 1            # number of the mark at the end of a sample
@@ -27,14 +29,19 @@ def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
     jumps = events.get("jumps", {}).get("seconds", [])
     counters, ended = samples[-1]["counters"], events["ended"]
     share = [settled.shares([APPLICATION])[node] for node in order]
+    folio = costs.folio(raw["cell"]["page_size"])
     return {
+        "model": MODEL,
         "tier_share": share,
-        "tier_share_over_time": {"seconds": seconds, "shares": shares},
-        "modelled_latency_ns": modelled(settled, machine, APPLICATION, ["user"]).latency_ns,
+        "tier_share_over_time": {"seconds": seconds, "shares": shares,
+                                 "modelled_seconds": [Window(mark, machine).seconds for mark in marks]},
+        "modelled_latency_ns": latency_ns(settled, machine, APPLICATION),
         "modelled_ns_per_kilo_instruction": _pace(whole, machine),
         "settled_modelled_ns_per_kilo_instruction": _pace(settled, machine),
+        "per_operation": costs.between(events, marks, 0, machine, folio),
+        "settled_per_operation": costs.between(events, marks, settled_from - 1, machine, folio),
         "kernel_instructions_percent": _percent(whole, [APPLICATION], ["kernel"]),
-        "own_cpu_instructions_percent": _percent(whole, OWN_CPUS, ["user", "kernel"]),
+        "own_cpu_instructions_percent": _percent(whole, SERVICE, ["user", "kernel"]),
         "converge_seconds": converged([row[0] for row in shares], seconds, jumps[0] if jumps else None, before_jump=True),
         "reconverge_seconds": converged([row[0] for row in shares], seconds, jumps[0], before_jump=False) if jumps else None,
         "jumps_seconds": jumps,
@@ -51,7 +58,7 @@ def _pace(mark: Mark, machine: Machine) -> float:
 
     User instructions stand for work done: a program executes the same number for the same work.
     """
-    return 1e12 * modelled(mark, machine, APPLICATION).seconds / max(1, mark.instructions([APPLICATION], ["user"]))
+    return 1e12 * Window(mark, machine).work(APPLICATION).seconds / max(1, mark.instructions([APPLICATION], ["user"]))
 
 
 def _percent(mark: Mark, cpus: Sequence[int], modes: Sequence[str]) -> float:

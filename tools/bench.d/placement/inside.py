@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One cell inside the guest: prepare the workload, let the system place it, sample, end everything.
 
-Prints JSON lines for stage.py: say, ready, sample, ended, failed. The argument is a JSON object:
+Prints JSON lines for stage.py: say, ready, sample, reports, jumps, placed, ended, failed. The argument is a JSON object:
 workload, command, settle_seconds, system, knobs, page_size, window_seconds, period_seconds, believe_every, pages, build,
 module.
 """
@@ -80,6 +80,8 @@ def measure(plan: Dict[str, Any], workload: Workload, system: System) -> None:
              counters={name: value - before.get(name, 0.0) for name, value in counters.items()})
         if plan["believe_every"] and number % plan["believe_every"] == 0:
             snapshot(number, system, workload, began)
+    reports = workload.reports()
+    tell("reports", seconds=[at - began for at, _ in reports], ops=[ops for _, ops in reports])
     tell("jumps", seconds=[at - began for at in workload.jumps()])
 
 

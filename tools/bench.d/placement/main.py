@@ -115,6 +115,8 @@ def run_all(args: argparse.Namespace, wanted: List[cells.Cell], store: keep.Stor
     if not missing:
         return []
     tools = build.prepare(ROOT, store.folder, missing)
+    if machine.assumed:
+        print(f"bench: {args.machine}: prices not given and assumed: {'; '.join(machine.assumed)}", file=sys.stderr)
     watch = runner.Progress(len(missing), args.jobs)
     failed = []
     with ThreadPoolExecutor(args.jobs) as pool:

@@ -14,7 +14,10 @@ Row = Dict[str, Any]
 COLUMNS: Tuple[Tuple[str, str], ...] = (  # title, how a row shows it
     ("system", "system"), ("tier 1", "share"), ("of oracle", "oracle"), ("latency", "latency"), ("time", "time"),
     ("settled", "settled"), ("recall", "recall"), ("precision", "precision"), ("converged", "converged"),
-    ("after jump", "reconverged"), ("overhead", "overhead"), ("moved", "moved"), ("gap p99", "gap"), ("gap max", "longest"))
+    ("after jump", "reconverged"), ("overhead", "overhead"), ("moved", "moved"),
+    ("ns/op", "application_ns"), ("service ns/op", "service_cpu_ns"), ("moved B/op", "moved_bytes"), ("gap p99", "gap"),
+    ("gap max", "longest"))
+PER_OPERATION = ("application_ns", "service_cpu_ns", "moved_bytes")
 LEGEND = (
     "*tier 1*: share of the application's LLC misses that the fastest tier serves in the last quarter of the window, "
     "± spread. *of oracle*: that share over the oracle's (h: over the best static placement with hindsight). *latency*: "
@@ -23,6 +26,8 @@ LEGEND = (
     "threshold, last look. *converged*, *after jump*: seconds of the guest's clock (intervals, for HM-Keeper) until tier "
     "1's share is and stays within 5 % of where it settles. *overhead*: instructions the kernel executes in the "
     "application's way beyond first-touch's, and all of the system's own, per user instruction of the application. "
+    "*ns/op*, *service ns/op*, *moved B/op*: modelled time of the application, modelled CPU time of what places its memory "
+    "and bytes moved, per operation that the workload counts, in the last quarter. "
     "*gap*: time the application (for servers: its client) waited between two batches of work, in the guest's clock.")
 
 
@@ -85,6 +90,8 @@ def _show(row: Row, what: str) -> str:
         return _number(row["converge_seconds"], "{:.1f} s") + (f" ({intervals:.0f})" if intervals is not None else "")
     if what == "moved":
         return _number(row["bytes_migrated"] and row["bytes_migrated"] / (1 << 20), "{:.0f} MiB")
+    if what in PER_OPERATION:
+        return _number((row["settled_per_operation"] or {}).get(what), "{:.1f}")
     simple = {"latency": ("modelled_latency_ns", "{:.0f} ns"), "time": ("modelled_time_vs_first_touch", "{:.3f}"),
               "settled": ("settled_modelled_time_vs_first_touch", "{:.3f}"), "recall": ("recall", "{:.2f}"),
               "precision": ("precision", "{:.2f}"), "reconverged": ("reconverge_seconds", "{:.1f} s"),
@@ -103,9 +110,17 @@ def _head(rows: Sequence[Row], machine: Machine) -> List[str]:
             "Written by `tools/bench placement --report`; not edited by hand. Counted in guests under QEMU, access for "
             "access; latencies and times are **modelled** from the machine file, seconds are the guest's clock, which "
             "counts instructions (8 ns each, 16 for the graphs). No hardware was measured.", "",
+            *_assumed(rows, machine),
             f"- date: {datetime.date.today().isoformat()}", f"- machine: `{machine.name}`: {nodes}",
             f"- host: {platform.machine()}, QEMU TCG; kernels {', '.join(releases)}",
             f"- commit: {', '.join(commits)}", ""]
+
+
+def _assumed(rows: Sequence[Row], machine: Machine) -> List[str]:
+    """Model 1 had no such prices."""
+    if not machine.assumed or all(row["settings"]["model"] < 2 for row in rows):
+        return []
+    return [f"- prices assumed, for the machine file gives none: {'; '.join(machine.assumed)}"]
 
 
 def _hindsight(group: Sequence[Row]) -> List[str]:
@@ -119,7 +134,8 @@ def _hindsight(group: Sequence[Row]) -> List[str]:
 def _ablations(rows: Sequence[Row]) -> List[str]:
     """HM-Keeper without a part of it over the whole of it, beside what the paper says of that part."""
     whole = {row["workload"]: row for row in rows if row["system"] == "hm-keeper" and row["page_size"] == "4K"}
-    without = [row for row in rows if row["system"].startswith("hm-keeper/") and row["workload"] in whole]
+    without = [row for row in rows if row["system"].startswith("hm-keeper/") and row["workload"] in whole
+               and row["settings"]["model"] == whole[row["workload"]]["settings"]["model"]]
     if not without:
         return []
     parts = ["## Ablations", "", "What a part of HM-Keeper is worth: the same figure without it over that of the whole.", "",

@@ -29,8 +29,12 @@ def rows(runs: Sequence[Run]) -> List[Dict[str, Any]]:
 
 
 def _better(by_variant: Dict[str, List[Run]]) -> List[Run]:
-    """The runs of the variant with the least modelled time."""
-    return min(by_variant.values(), key=lambda runs: _median(runs, PACE))
+    """The runs of the variant with the least modelled time, of those modelled latest."""
+    return min(by_variant.values(), key=lambda runs: (-min(map(_model, runs)), _median(runs, PACE)))
+
+
+def _model(run: Run) -> int:
+    return run["figures"].get("model", 1)
 
 
 def _bound(chosen: Dict[str, List[Run]]) -> Optional[float]:
@@ -48,7 +52,10 @@ def _median(runs: Sequence[Run], name: str) -> Any:
 
 
 def _over(runs: Sequence[Run], base: Optional[Sequence[Run]], name: str) -> Optional[float]:
-    return _median(runs, name) / _median(base, name) if base else None
+    """None without a base, or where the two were modelled differently."""
+    if not base or len(set(map(_model, (*runs, *base)))) > 1:
+        return None
+    return _median(runs, name) / _median(base, name)
 
 
 def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[float]) -> Dict[str, Any]:
@@ -66,6 +73,7 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
         PACE: _median(runs, PACE),
         "modelled_time_vs_first_touch": _over(runs, base, PACE),
         "settled_modelled_time_vs_first_touch": _over(runs, base, f"settled_{PACE}"),
+        "per_operation": own.get("per_operation"), "settled_per_operation": own.get("settled_per_operation"),
         "oracle_ratio": own["tier_share"][0] / bound if bound else None,
         "oracle_source": None if not bound else "run" if typical["has_truth"] else "hindsight",
         "recall": looks[-1]["recall"] if looks else None,
@@ -84,5 +92,5 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
         "belief_over_time": looks, "counters": own["counters"], "resident_bytes": own["resident_bytes"],
         "settings": {"variant": cell["variant"], "knobs": cell["knobs"], "window_seconds": cell["window_seconds"],
                      "ns_per_instruction": typical.get("ns_per_instruction"), "release": typical["release"],
-                     "commit": typical["commit"]},
+                     "commit": typical["commit"], "model": _model(typical)},
     }

@@ -57,6 +57,8 @@ def main() -> int:
                              cells.variants(system)[""], tuple(args.command), args.settle) for system in SYSTEMS]
         store = keep.Store(args.out)
         tools = build.prepare(ROOT, store.folder, wanted)
+        if machine.assumed:
+            print(f"try: {args.machine}: prices not given and assumed: {'; '.join(machine.assumed)}", file=sys.stderr)
         watch = runner.Progress(len(wanted), 1)
         for cell in wanted:
             runner.one(cell, machine, tools, store, watch)

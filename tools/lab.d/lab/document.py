@@ -32,6 +32,11 @@ class Item:
             self.fail(f"'{self.text()}' is not a whole number of 0 or more; write one without a unit")
         return int(self.text())
 
+    def between(self, least: int, most: int) -> int:
+        if not least <= self.integer() <= most:
+            self.fail(f"{self.text()} must lie between {least} and {most}")
+        return self.integer()
+
     def quantity(self, units: Dict[str, int]) -> int:
         try:
             return parse(self.text(), units)

@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""The machine a guest gets: memory nodes, CPUs, latencies and bandwidths, read from a file and checked."""
+"""The machine a guest gets: memory nodes, CPUs and what they cost, read from a file and checked.
+
+Prices that a file need not give have defaults; `assumed` names those that were taken.
+"""
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence, Tuple, Union
 
 from . import document
 from .document import Item
+from .loaded import DEFAULT_CURVE, Curve, curve
 from .quantity import BANDWIDTH, LATENCY, SIZE
 
 MEBI = 1 << 20
 MOST_NODES = 16
+ACCESS, ACCESS_OPTIONAL = ("latency", "bandwidth"), ("write-latency",)
 
 
 @dataclass(frozen=True)
 class Access:
-    """What a read costs: from the CPUs of one node, to the memory of another."""
+    """What a read costs: from the CPUs of one node, to the memory of another; and how long a write takes to be there."""
 
     latency_ns: int
     bandwidth_mbps: int
+    write_latency_ns: int
 
 
 @dataclass(frozen=True)
@@ -30,15 +36,29 @@ class Node:
     cpus: Tuple[int, ...]
     initiator: int
     access: Dict[int, Access]
+    curve: Curve = DEFAULT_CURVE  # how its latency grows as its bandwidth fills
+
+
+@dataclass(frozen=True)
+class Core:
+    """Each CPU: misses that are under way at a time where no stream is read, and entries of its second-level TLB."""
+
+    mlp: int = 2
+    tlb_entries: int = 1536
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A checked description; nodes are ordered by id, which runs 0, 1, 2, ..."""
+    """A checked description; nodes are ordered by id, which runs 0, 1, 2, ...
+
+    `assumed` says what the file does not give, and what was taken for it.
+    """
 
     name: str
     nodes: Tuple[Node, ...]
     distances: Tuple[Tuple[int, ...], ...]
+    core: Core = Core()
+    assumed: Tuple[str, ...] = ()
 
     @property
     def cpus(self) -> int:
@@ -61,11 +81,11 @@ def load_machine(file: Union[str, Path], host_memory: Optional[int] = None) -> M
     `host_memory` is what the host can give, in bytes; default: what it has available now.
     """
     root = document.load(Path(file))
-    top = root.mapping(required=["name", "nodes"], optional=["distances"])
+    top = root.mapping(required=["name", "nodes"], optional=["distances", "mlp", "tlb"])
     items = top["nodes"].list()
     if not 1 <= len(items) <= MOST_NODES:
         top["nodes"].fail(f"has {len(items)} nodes; give 1 to {MOST_NODES}")
-    fields = [item.mapping(["id", "memory", "access"], ["name", "cpus", "initiator"]) for item in items]
+    fields = [item.mapping(["id", "memory", "access"], ["name", "cpus", "initiator", "load"]) for item in items]
     _check_ids(fields)
     owners = _cpu_owners(top["nodes"], fields)
     nodes = [_node(item, field, owners) for item, field in zip(items, fields)]
@@ -74,7 +94,20 @@ def load_machine(file: Union[str, Path], host_memory: Optional[int] = None) -> M
     _check_memory(top["nodes"], nodes, host_memory if host_memory is not None else available_memory())
     derived = _derived_distances(nodes)
     distances = _given_distances(top["distances"], len(nodes)) if "distances" in top else derived
-    return Machine(top["name"].text(), tuple(nodes), distances)
+    return Machine(top["name"].text(), tuple(nodes), distances, _core(top), _assumed(top, fields))
+
+
+def _core(top: Dict[str, Item]) -> Core:
+    mlp = top["mlp"].between(1, 64) if "mlp" in top else Core.mlp
+    return Core(mlp, top["tlb"].between(12, 1 << 20) if "tlb" in top else Core.tlb_entries)
+
+
+def _assumed(top: Dict[str, Item], fields: Sequence[Dict[str, Item]]) -> Tuple[str, ...]:
+    pairs = [value.mapping(ACCESS, ACCESS_OPTIONAL) for field in fields for _, value in field["access"].pairs()]
+    told = {f"mlp {Core.mlp}": "mlp" in top, f"tlb {Core.tlb_entries}": "tlb" in top,
+            "write-latency as latency": all("write-latency" in pair for pair in pairs),
+            f"load {DEFAULT_CURVE}": all("load" in field for field in fields)}
+    return tuple(what for what, given in told.items() if not given)
 
 
 def _check_ids(fields: Sequence[Dict[str, Item]]) -> None:
@@ -119,7 +152,8 @@ def _node(item: Item, field: Dict[str, Item], owners: Dict[int, int]) -> Node:
     if initiator not in owners.values():
         field["initiator"].fail(f"node {initiator} has no CPUs; name one of {sorted(set(owners.values()))}")
     name = field["name"].text() if "name" in field else f"node {number}"
-    return Node(number, name, memory, cpus, initiator, access)
+    return Node(number, name, memory, cpus, initiator, access,
+                curve(field["load"]) if "load" in field else DEFAULT_CURVE)
 
 
 def _access(item: Item, with_cpus: set) -> Dict[int, Access]:
@@ -128,17 +162,23 @@ def _access(item: Item, with_cpus: set) -> Dict[int, Access]:
         source = key.integer()
         if source not in with_cpus:
             key.fail(f"node {source} has no CPUs to read from; name one of {sorted(with_cpus)}")
-        pair = value.mapping(["latency", "bandwidth"])
-        latency, bandwidth = pair["latency"].quantity(LATENCY), pair["bandwidth"].quantity(BANDWIDTH)
-        if not 1 <= latency <= 65534:
-            pair["latency"].fail(f"'{pair['latency'].text()}' must lie between 1ns and 65534ns")
+        pair = value.mapping(ACCESS, ACCESS_OPTIONAL)
+        latency, bandwidth = _latency(pair["latency"]), pair["bandwidth"].quantity(BANDWIDTH)
         if bandwidth < 1:
             pair["bandwidth"].fail("must be at least 1MB/s")
-        access[source] = Access(latency, bandwidth)
+        write_latency = _latency(pair["write-latency"]) if "write-latency" in pair else latency
+        access[source] = Access(latency, bandwidth, write_latency)
     for source in sorted(with_cpus - set(access)):
         item.fail(f"latency and bandwidth from node {source} are missing; "
                   f"add a line like {source}: {{latency: 90ns, bandwidth: 95GB/s}}")
     return access
+
+
+def _latency(item: Item) -> int:
+    latency = item.quantity(LATENCY)
+    if not 1 <= latency <= 65534:
+        item.fail(f"'{item.text()}' must lie between 1ns and 65534ns")
+    return latency
 
 
 def _check_bandwidths(place: Item, nodes: Sequence[Node]) -> None:

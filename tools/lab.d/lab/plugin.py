@@ -15,6 +15,7 @@ from .pages import PREFIX
 
 SOURCES = Path(__file__).resolve().parent / "plugin"
 DEFAULT_L1, DEFAULT_L2, DEFAULT_LLC = 32 << 10, 256 << 10, 4 << 20
+REACH = 64 << 30   # of the addresses that the plugin's caches can tell apart
 LEAST = {"l1": 64, "l2": 512, "llc": 1024}  # a line, a set, a set
 
 
@@ -64,6 +65,7 @@ def ranges(machine: Machine, version: Tuple[int, int]) -> List[Tuple[int, int, i
     allocated one after the other, as are their places, so node i starts at twice the sum of the
     sizes before it. Later versions hand out true physical addresses, where q35 leaves a hole
     below 4 GiB. tests/e2e/00-every-access-is-charged-to-its-node checks the result.
+    Raises UsageError for more than the plugin can tell apart.
     """
     found: List[Tuple[int, int, int]] = []
     before = 0
@@ -71,6 +73,9 @@ def ranges(machine: Machine, version: Tuple[int, int]) -> List[Tuple[int, int, i
         found += ([(node.id, 2 * before, node.memory)] if version < (9, 0)
                   else _around_hole(node.id, before, node.memory, machine.memory))
         before += node.memory
+    if max(start + size for _, start, size in found) > REACH:
+        raise UsageError(f"machine {machine.name}: {machine.memory >> 30} GiB are more than can be counted; counting "
+                         f"reaches {REACH >> 30} GiB of QEMU's addresses, make the nodes smaller")
     return found
 
 
@@ -86,7 +91,7 @@ def argument(machine: Machine, spacers: int, emulator: Emulator, out: Path, coun
     """The value of QEMU's -plugin option; page counts go beside `out`. Spacers are counted, as the last vCPUs."""
     plugin, _ = build(emulator.plugin_api)
     parts = [str(plugin), f"out={out}", f"vcpus={machine.cpus + spacers}",
-             f"l1={counting.l1}", f"l2={counting.l2}", f"llc={counting.llc}"]
+             f"l1={counting.l1}", f"l2={counting.l2}", f"llc={counting.llc}", f"tlb={machine.core.tlb_entries}"]
     parts += [f"pages={out.parent / PREFIX}"] if counting.pages else []
     parts += [f"node={node}:{start:x}:{size:x}" for node, start, size in ranges(machine, emulator.version)]
     return ",".join(parts)

@@ -6,8 +6,9 @@ from typing import Dict
 SIZE = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 LATENCY = {"ns": 1, "us": 1000}
 BANDWIDTH = {"MB/s": 1, "GB/s": 1000}
+PERCENT = {"%": 1}
 
-_QUANTITY = re.compile(r"^\s*(\d+)\s*([A-Za-z/]*)\s*$")
+_QUANTITY = re.compile(r"^\s*(\d+)\s*([A-Za-z/%]*)\s*$")
 
 
 def parse(text: str, units: Dict[str, int]) -> int:

@@ -81,6 +81,10 @@ class Workload:
     def ops(self) -> int:
         raise NotImplementedError
 
+    def reports(self) -> List[Tuple[float, int]]:
+        """When it told its operations of its own accord, and how many there were; none where ops() knows at any time."""
+        return []
+
     def truth(self) -> List[Range]:
         return []
 
@@ -101,6 +105,7 @@ class Follower:
     def __init__(self, command: Sequence[Any], cpu: int) -> None:
         self.name = Path(str(command[0])).name
         self.ops = 0
+        self.reports: List[Tuple[float, int]] = []         # as Workload.reports()
         self.truths: List[Tuple[float, List[Range]]] = []  # when told, and what is hot since
         self._seen: Dict[str, Dict[str, Any]] = {}         # the last line of each verb
         self._last_words = LOGS / f"{self.name}.log"
@@ -130,6 +135,7 @@ class Follower:
             self.truths.append((time.monotonic(), [(report["pid"], start, length) for start, length in report["hot"]]))
         elif verb in ("run", "end"):
             self.ops = report["ops"]
+            self.reports.append((time.monotonic(), self.ops))
         self._seen[verb] = report
 
     def wait(self, verb: str, limit: float = LOAD_SECONDS) -> Dict[str, Any]:
@@ -196,6 +202,9 @@ class OneProgram(Workload):
 
     def ops(self) -> int:
         return self.program.ops
+
+    def reports(self) -> List[Tuple[float, int]]:
+        return self.program.reports
 
     def truth(self) -> List[Range]:
         return self.program.truths[-1][1] if self.program.truths else []

@@ -3,7 +3,7 @@
 import os
 import subprocess
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 from .base import APPLICATION_CPU, CLIENT_CPU, LOAD_SECONDS, LOGS, MEBI, Failed, Follower, Workload, wait_for
 
@@ -54,6 +54,9 @@ class KeyValue(Workload):
     def ops(self) -> int:
         self._check_alive()
         return self._client.ops
+
+    def reports(self) -> List[Tuple[float, int]]:
+        return self._client.reports
 
     def stop(self) -> Dict[str, Any]:
         """Replies are checked as they come; the values nobody asked for are not read back."""

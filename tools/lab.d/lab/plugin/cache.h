@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The modelled caches: set-associative, true LRU, 64-byte lines. Nothing here
- * knows QEMU, so that tests/lab/test_cache.py can compile it for the host.
+ * The modelled caches: set-associative, true LRU, 64-byte lines, a dirty bit
+ * for each. Nothing here knows QEMU, so that tests/lab/test_cache.py can
+ * compile it for the host.
  *
  *	struct cache llc = cache_new(4 << 20, LLC_WAYS);
  *	if (!cache_hit(&llc, paddr >> LINE_SHIFT, LLC_WAYS))
@@ -18,6 +19,7 @@
 #define LINE_SHIFT 6
 #define L2_WAYS 8
 #define LLC_WAYS 16
+#define DIRTY (1u << 31) /* beside a tag */
 
 /* Tags of a set lie in order of use, latest first, and share a cache line of the host. 0 is "empty". */
 struct cache {
@@ -50,21 +52,42 @@ static inline uint32_t cache_set(const struct cache *c, uint32_t line)
 	return ((line * 0x9e3779b97f4a7c15ull >> 32) * c->nr_sets) >> 32;
 }
 
-/* Whether `line` (below 2^32 - 1) was there; it is the latest of its set afterwards. */
-static inline bool cache_hit(struct cache *c, uint32_t line, unsigned int ways)
+/*
+ * Whether `line` (below 2^31 - 1) was there; it is the latest of its set afterwards, and dirty if it was or `dirty`
+ * is DIRTY. `*out` is the tag that had to leave for it, with its dirty bit; 0 if none had to.
+ */
+static inline bool cache_use(struct cache *c, uint32_t line, unsigned int ways, uint32_t dirty, uint32_t *out)
 {
-	uint32_t *tag = &c->tags[(size_t)cache_set(c, line) * ways];
-	uint32_t next = line + 1, before;
+	uint32_t *first = &c->tags[(size_t)cache_set(c, line) * ways], *tag = first;
+	uint32_t next = (line + 1) | dirty, before;
 	unsigned int way;
 
-	for (way = 0; way < ways; way++) {
-		before = tag[way];
-		tag[way] = next;
-		if (before == line + 1)
+	*out = 0;
+	for (way = 0; way < ways; way++, tag++) {
+		before = *tag;
+		*tag = next;
+		if ((before & ~DIRTY) == line + 1) {
+			*first |= before & DIRTY;
 			return true;
+		}
 		next = before;
 	}
+	*out = next;
 	return false;
+}
+
+/* The line a tag stands for. */
+static inline uint32_t cache_line(uint32_t tag)
+{
+	return (tag & ~DIRTY) - 1;
+}
+
+/* cache_use() where nothing is ever dirty. */
+static inline bool cache_hit(struct cache *c, uint32_t line, unsigned int ways)
+{
+	uint32_t out;
+
+	return cache_use(c, line, ways, 0, &out);
 }
 
 #endif

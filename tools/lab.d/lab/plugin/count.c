@@ -6,7 +6,11 @@
  * so that a hit costs next to nothing), then its L2, then one LLC that all
  * vCPUs share, both by physical line, so that a page that migrates is cold
  * again. What misses all is charged to the node that owns the physical
- * address. User or kernel is the half the *instruction* lies in, decided once
+ * address; streams.h tells those apart that a prefetcher would have fetched.
+ * A store makes its line dirty, and a dirty line that leaves the LLC is a
+ * write-back to its node, charged to who made it leave. What L1 does not hold
+ * asks the TLB (tlb.h); a walk looks its page-table lines up in L2 and LLC.
+ * User or kernel is the half the *instruction* lies in, decided once
  * at translation: copy_to_user counts as kernel.
  *
  * Counting costs speed, so it starts at the first mark 0 and rests from mark
@@ -16,7 +20,8 @@
  * caches are empty when counting begins.
  *
  * Arguments: out=FILE vcpus=N node=NODE:START:SIZE (hexadecimal bytes, once per
- * range of addresses) l1=BYTES (a power of two) l2=BYTES llc=BYTES pages=PREFIX.
+ * range of addresses) l1=BYTES (a power of two) l2=BYTES llc=BYTES tlb=ENTRIES
+ * pages=PREFIX.
  *
  * With pages=, user-mode misses of vCPU 0 are also counted per virtual 4 KiB
  * page; mark 14 writes those since the last mark 0 to PREFIX-<seq>.bin, seq
@@ -33,28 +38,38 @@
 #include "mark.h"
 #include "pages.h"
 #include "qemu_plugin_api.h"
+#include "streams.h"
+#include "tlb.h"
 
 #define MAX_NODES 16
 #define MAX_RANGES (2 * MAX_NODES)
 #define MAX_VCPUS 64
-#define MAX_PHYSICAL (UINT32_MAX * (1ull << LINE_SHIFT)) /* what a tag can tell apart */
+#define MAX_PHYSICAL ((uint64_t)TABLES << LINE_SHIFT) /* what a tag can tell apart: 64 GiB */
+#define WRITTEN (1ull << 63) /* beside a line in L1: L2 knows it to be dirty */
+#define FORMAT 2 /* of a mark's line; 1 had no such field and nothing of streams, write-backs and walks */
 #define PAGE_SHIFT 12
 #define PAGES_MARK 14
 #define STOP_MARK 15
 
 enum { USER, KERNEL, MODES };
 enum { READ, WRITE, KINDS };
+enum { SMALL, HUGE, PAGE_SIZES };
+enum level { IN_L2, IN_LLC, IN_MEMORY, LEVELS };
 
 /* One vCPU's; written by its own thread only, so plain increments are exact. */
 struct counters {
 	uint64_t instructions[MODES], accesses[MODES], l2_hits[MODES], llc_hits[MODES];
 	uint64_t misses[MODES][KINDS][MAX_NODES];
+	uint64_t streamed[MODES][MAX_NODES]; /* of these misses */
+	uint64_t written_back[MODES][MAX_NODES];
+	uint64_t walks[MODES][PAGE_SIZES], walk_lines[MODES][LEVELS];
 	uint64_t elsewhere; /* ROM and other memory that no node owns */
 };
 
 struct vcpu {
 	uint64_t *l1; /* the line that each place holds */
-	struct cache l2;
+	struct cache l2, tlb;
+	struct streams streams;
 	struct counters now, base; /* base: at the last mark 0; readers subtract, the writer never stops */
 } __attribute__((aligned(64)));
 
@@ -68,7 +83,7 @@ static struct {
 		unsigned int node;
 	} range[MAX_RANGES];
 	unsigned int nr_ranges, nr_nodes, nr_vcpus;
-	uint64_t l1_bytes, l2_bytes, llc_bytes, l1_mask;
+	uint64_t l1_bytes, l2_bytes, llc_bytes, l1_mask, tlb_entries;
 	struct cache llc;
 	uint8_t *llc_lock; /* one per set */
 	struct vcpu *vcpu;
@@ -83,16 +98,67 @@ static struct {
 	pthread_mutex_t marking;
 } self = { .out = -1, .pages_lock = PTHREAD_MUTEX_INITIALIZER, .marking = PTHREAD_MUTEX_INITIALIZER };
 
-static bool llc_hit(uint32_t line)
+/* The node that owns `paddr`, or -1. */
+static int node_of(uint64_t paddr)
+{
+	unsigned int i;
+
+	for (i = 0; i < self.nr_ranges; i++)
+		if (paddr - self.range[i].start < self.range[i].size)
+			return self.range[i].node;
+	return -1;
+}
+
+/* cache_use() of the LLC; a dirty line that leaves it is written back. */
+static bool use_llc(struct counters *now, unsigned int mode, uint32_t line, uint32_t dirty)
 {
 	uint8_t *lock = &self.llc_lock[cache_set(&self.llc, line)];
+	uint32_t out;
 	bool hit;
+	int node;
 
 	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
 		;
-	hit = cache_hit(&self.llc, line, LLC_WAYS);
+	hit = cache_use(&self.llc, line, LLC_WAYS, dirty, &out);
 	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+	if (out & DIRTY) {
+		node = node_of((uint64_t)cache_line(out) << LINE_SHIFT);
+		if (node >= 0)
+			now->written_back[mode][node]++;
+	}
 	return hit;
+}
+
+/* cache_use() of an L2; a dirty line that leaves it is the LLC's. */
+static bool use_l2(struct vcpu *v, unsigned int mode, uint32_t line, uint32_t dirty)
+{
+	uint32_t out;
+	bool hit = cache_use(&v->l2, line, L2_WAYS, dirty, &out);
+
+	if (out & DIRTY)
+		use_llc(&v->now, mode, cache_line(out), DIRTY);
+	return hit;
+}
+
+/* Where `line` was found; it is in L2 and, if it was not there before, in the LLC afterwards. */
+static enum level fetch(struct vcpu *v, unsigned int mode, uint32_t line, uint32_t dirty)
+{
+	if (use_l2(v, mode, line, dirty))
+		return IN_L2;
+	return use_llc(&v->now, mode, line, 0) ? IN_LLC : IN_MEMORY;
+}
+
+/* A walk reads the entry in the last table; of a small page's, the one before it too. Above, cores hold what they need. */
+static void translate(struct vcpu *v, unsigned int mode, uint64_t vaddr, uint64_t paddr)
+{
+	bool huge = tlb_is_huge(vaddr, paddr);
+
+	if (cache_hit(&v->tlb, tlb_entry(vaddr, paddr, huge ? HUGE_SHIFT : SMALL_SHIFT), TLB_WAYS))
+		return;
+	v->now.walks[mode][huge ? HUGE : SMALL]++;
+	v->now.walk_lines[mode][fetch(v, mode, tlb_table_line(vaddr, HUGE_SHIFT), 0)]++;
+	if (!huge)
+		v->now.walk_lines[mode][fetch(v, mode, tlb_table_line(vaddr, SMALL_SHIFT), 0)]++;
 }
 
 static void count_page(uint64_t page)
@@ -130,47 +196,71 @@ static bool is_counting(void)
 	return __atomic_load_n(&self.counting, __ATOMIC_RELAXED);
 }
 
-static void count_miss(unsigned int cpu, unsigned int mode, unsigned int kind, uint64_t vaddr, uint64_t paddr)
+static void count_miss(unsigned int cpu, unsigned int mode, unsigned int kind, bool streamed, uint64_t vaddr,
+		       uint64_t paddr)
 {
 	struct counters *now = &self.vcpu[cpu].now;
-	unsigned int i;
+	int node = node_of(paddr);
 
-	for (i = 0; i < self.nr_ranges && paddr - self.range[i].start >= self.range[i].size; i++)
-		;
-	if (i == self.nr_ranges) {
+	if (node < 0) {
 		now->elsewhere++;
 		return;
 	}
-	now->misses[mode][kind][self.range[i].node]++;
+	now->misses[mode][kind][node]++;
+	now->streamed[mode][node] += streamed;
 	if (self.pages_prefix && cpu == 0 && mode == USER)
 		count_page(vaddr >> PAGE_SHIFT);
+}
+
+/* An access that L1 did not have. */
+static void pass_l1(unsigned int cpu, unsigned int mode, bool store, uint64_t vaddr, uint64_t paddr)
+{
+	struct vcpu *v = &self.vcpu[cpu];
+	bool streamed = streams_reach(&v->streams, vaddr >> LINE_SHIFT);
+
+	if (paddr >= MAX_PHYSICAL) {
+		v->now.elsewhere++;
+		return;
+	}
+	translate(v, mode, vaddr, paddr);
+	switch (fetch(v, mode, paddr >> LINE_SHIFT, store ? DIRTY : 0)) {
+	case IN_L2:
+		v->now.l2_hits[mode]++;
+		break;
+	case IN_LLC:
+		v->now.llc_hits[mode]++;
+		break;
+	default:
+		count_miss(cpu, mode, store ? WRITE : READ, streamed, vaddr, paddr);
+	}
 }
 
 static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *data)
 {
 	struct vcpu *v = &self.vcpu[cpu];
-	uint64_t line = vaddr >> LINE_SHIFT, *l1 = &v->l1[line & self.l1_mask], paddr;
+	uint64_t line = vaddr >> LINE_SHIFT, *l1 = &v->l1[line & self.l1_mask], held, paddr;
 	unsigned int mode = (uintptr_t)data;
 	struct qemu_plugin_hwaddr *hw;
+	bool store;
 
 	if (!is_counting())
 		return;
 	v->now.accesses[mode]++;
-	if (*l1 == line)
+	held = *l1;
+	if (held == (line | WRITTEN))
+		return;
+	store = qemu_plugin_mem_is_store(info);
+	if (held == line && !store)
 		return;
 	hw = qemu_plugin_get_hwaddr(info, vaddr);
 	if (!hw || qemu_plugin_hwaddr_is_io(hw))
 		return;
-	*l1 = line;
+	*l1 = store ? line | WRITTEN : line;
 	paddr = qemu_plugin_hwaddr_phys_addr(hw);
-	if (paddr >= MAX_PHYSICAL)
-		v->now.elsewhere++;
-	else if (cache_hit(&v->l2, paddr >> LINE_SHIFT, L2_WAYS))
-		v->now.l2_hits[mode]++;
-	else if (llc_hit(paddr >> LINE_SHIFT))
-		v->now.llc_hits[mode]++;
-	else
-		count_miss(cpu, mode, qemu_plugin_mem_is_store(info) ? WRITE : READ, vaddr, paddr);
+	if (held != line)
+		pass_l1(cpu, mode, store, vaddr, paddr);
+	else if (paddr < MAX_PHYSICAL)
+		use_l2(v, mode, paddr >> LINE_SHIFT, DIRTY); /* the first store to a line that was read before */
 }
 
 static void on_block(unsigned int cpu, void *data)
@@ -181,12 +271,12 @@ static void on_block(unsigned int cpu, void *data)
 		self.vcpu[cpu].now.instructions[packed & 1] += packed >> 1;
 }
 
-static void put_list(FILE *f, const char *name, const uint64_t *now, const uint64_t *then)
+static void put_list(FILE *f, const char *name, const uint64_t *now, const uint64_t *then, unsigned int nr)
 {
 	unsigned int i;
 
 	fprintf(f, "\"%s\":[", name);
-	for (i = 0; i < self.nr_nodes; i++)
+	for (i = 0; i < nr; i++)
 		fprintf(f, "%s%lu", i ? "," : "", now[i] - then[i]);
 	fputs("],", f);
 }
@@ -196,15 +286,20 @@ static void put_line(FILE *f, unsigned int mark)
 	static const char *const mode_name[MODES] = { "user", "kernel" };
 	unsigned int cpu, mode;
 
-	fprintf(f, "{\"mark\":%u,\"seq\":%u,\"nodes\":%u,\"vcpus\":[", mark, self.sequence++, self.nr_nodes);
+	fprintf(f, "{\"format\":%u,\"mark\":%u,\"seq\":%u,\"nodes\":%u,\"vcpus\":[", FORMAT, mark, self.sequence++,
+		self.nr_nodes);
 	for (cpu = 0; cpu < self.nr_vcpus; cpu++) {
 		const struct counters *now = &self.vcpu[cpu].now, *then = &self.vcpu[cpu].base;
 
 		fprintf(f, "%s{\"cpu\":%u,\"elsewhere\":%lu", cpu ? "," : "", cpu, now->elsewhere - then->elsewhere);
 		for (mode = 0; mode < MODES; mode++) {
 			fprintf(f, ",\"%s\":{", mode_name[mode]);
-			put_list(f, "read", now->misses[mode][READ], then->misses[mode][READ]);
-			put_list(f, "write", now->misses[mode][WRITE], then->misses[mode][WRITE]);
+			put_list(f, "read", now->misses[mode][READ], then->misses[mode][READ], self.nr_nodes);
+			put_list(f, "write", now->misses[mode][WRITE], then->misses[mode][WRITE], self.nr_nodes);
+			put_list(f, "streamed", now->streamed[mode], then->streamed[mode], self.nr_nodes);
+			put_list(f, "written_back", now->written_back[mode], then->written_back[mode], self.nr_nodes);
+			put_list(f, "walks", now->walks[mode], then->walks[mode], PAGE_SIZES);
+			put_list(f, "walk_lines", now->walk_lines[mode], then->walk_lines[mode], LEVELS);
 			fprintf(f, "\"l2_hits\":%lu,\"llc_hits\":%lu,\"accesses\":%lu,\"instructions\":%lu}",
 				now->l2_hits[mode] - then->l2_hits[mode],
 				now->llc_hits[mode] - then->llc_hits[mode],
@@ -239,7 +334,9 @@ static void empty_caches(void)
 	cache_empty(&self.llc);
 	for (cpu = 0; cpu < self.nr_vcpus; cpu++) {
 		memset(self.vcpu[cpu].l1, 0, self.l1_bytes >> LINE_SHIFT << 3);
+		memset(&self.vcpu[cpu].streams, 0, sizeof(self.vcpu[cpu].streams));
 		cache_empty(&self.vcpu[cpu].l2);
+		cache_empty(&self.vcpu[cpu].tlb);
 	}
 }
 
@@ -358,6 +455,8 @@ static int parse(const char *arg)
 		return !(self.l2_bytes = strtoull(arg + 3, NULL, 10));
 	if (!strncmp(arg, "llc=", 4))
 		return !(self.llc_bytes = strtoull(arg + 4, NULL, 10));
+	if (!strncmp(arg, "tlb=", 4))
+		return !(self.tlb_entries = strtoull(arg + 4, NULL, 10));
 	if (!strncmp(arg, "pages=", 6))
 		return !(self.pages_prefix = strdup(arg + 6));
 	return 1;
@@ -378,7 +477,8 @@ static int allocate(void)
 	for (cpu = 0; cpu < self.nr_vcpus; cpu++) {
 		self.vcpu[cpu].l1 = calloc(self.l1_mask + 1, sizeof(*self.vcpu[cpu].l1));
 		self.vcpu[cpu].l2 = cache_new(self.l2_bytes, L2_WAYS);
-		if (!self.vcpu[cpu].l1 || !self.vcpu[cpu].l2.tags)
+		self.vcpu[cpu].tlb = cache_new(self.tlb_entries << LINE_SHIFT, TLB_WAYS);
+		if (!self.vcpu[cpu].l1 || !self.vcpu[cpu].l2.tags || !self.vcpu[cpu].tlb.tags)
 			return 1;
 	}
 	if (self.pages_prefix)
@@ -397,8 +497,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 			return 1;
 		}
 	}
-	if (!self.nr_vcpus || self.l1_bytes >> LINE_SHIFT == 0 || !self.l2_bytes || !self.llc_bytes || self.out < 0 ||
-	    allocate()) {
+	if (!self.nr_vcpus || self.l1_bytes >> LINE_SHIFT == 0 || !self.l2_bytes || !self.llc_bytes ||
+	    !self.tlb_entries || self.out < 0 || allocate()) {
 		fprintf(stderr, "hmk-lab: plugin arguments are missing, or memory for what they ask for\n");
 		return 1;
 	}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""What a run cost, three figures apart, each per operation that the workload counted itself. Pure and modelled.
+
+Application: nanoseconds of its CPU, by what they went to. Service: nanoseconds of the CPUs that only place memory. Moves: bytes.
+"""
+from dataclasses import fields
+from typing import Any, Dict, Optional, Sequence
+
+from lab import Machine
+from lab.model import ROLES, Window, Work
+from lab.outcome import Mark
+from lab.prices import HUGE, SMALL, move_seconds
+
+APPLICATION = ROLES["application"][0]
+SERVICE = [ROLES[role][0] for role in ("hmk", "kernel tierers")]
+MLPS = (1, 8)   # a ranking that does not hold at both is one of overlap, not of placement
+
+
+def operations_at(seconds: float, events: Dict[str, Any]) -> Optional[float]:
+    """Operations done so many seconds after the start: on the straight line through the two reports of the workload nearest to it.
+
+    A workload without reports tells them with each sample. None if there are not two of either.
+    """
+    told = events.get("reports") or {}
+    at, ops = told.get("seconds", []), told.get("ops", [])
+    if len(at) < 2:
+        at, ops = [sample["seconds"] for sample in events["samples"]], [sample["ops"] for sample in events["samples"]]
+    if len(at) < 2:
+        return None
+    after = next((i for i, when in enumerate(at) if i and when >= seconds), len(at) - 1)
+    slope = (ops[after] - ops[after - 1]) / (at[after] - at[after - 1])
+    return ops[after - 1] + slope * (seconds - at[after - 1])
+
+
+def between(events: Dict[str, Any], marks: Sequence[Mark], first: int, machine: Machine, folio: int) -> Optional[Dict[str, Any]]:
+    """The figures from sample `first` to the last one; None for a workload that counts no operations."""
+    old, new = events["samples"][first], events["samples"][-1]
+    began, ended = operations_at(old["seconds"], events), operations_at(new["seconds"], events)
+    if began is None or ended is None or ended - began < 1:
+        return None
+    moved = new["counters"].get("moved_bytes", 0.0) - old["counters"].get("moved_bytes", 0.0)
+    return of(marks[-1].since(marks[first]), ended - began, moved, machine, folio)
+
+
+def of(mark: Mark, operations: float, moved_bytes: float, machine: Machine, folio: int) -> Dict[str, Any]:
+    """The figures of so many operations; `folio` is what the moves are priced in, in bytes."""
+    window, ns = Window(mark, machine), 1e9 / operations
+    work = window.work(APPLICATION)
+    return {
+        "operations": operations,
+        "application_ns": work.seconds * ns,
+        "application_parts_ns": {part.name: getattr(work, part.name) * ns for part in fields(Work)},
+        "application_kernel_ns": window.work(APPLICATION, ["kernel"]).seconds * ns,
+        "application_ns_by_mlp": {str(mlp): Window(mark, machine, mlp).work(APPLICATION).seconds * ns for mlp in MLPS},
+        "service_cpu_ns": sum(window.work(cpu).seconds for cpu in SERVICE) * ns,
+        "moves_priced_ns": move_seconds(moved_bytes, folio, _narrowest(machine)) * ns,
+        "moved_bytes": moved_bytes / operations,
+    }
+
+
+def folio(page_size: str) -> int:
+    """Bytes of a page as a cell names it; with THP all moves are priced as those of large pages."""
+    return HUGE if page_size == "THP" else SMALL
+
+
+def _narrowest(machine: Machine) -> float:
+    """MB/s that the slowest node has for its nearest CPUs: which nodes a move went between is not counted."""
+    return min(max(access.bandwidth_mbps for access in node.access.values()) for node in machine.nodes)
