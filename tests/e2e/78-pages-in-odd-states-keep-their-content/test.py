@@ -3,8 +3,9 @@
 # timeout: 200
 # defines: HMK_TEST_SWITCHES
 """Pages that were freed lazily after a write, poisoned, locked by two, unmapped in part or cannot be read keep what they
-hold or stay where they are; so do those for which there is no room above the low watermark; CPUs are interrupted once for a batch, and a huge page is one entry of their TLBs; where the
-self-test at load fails, pages are moved by migrate_vma alone, and the module says so."""
+hold or stay where they are; so do those for which there is no room above the low watermark; CPUs are interrupted once for
+a batch, and a huge page is one entry of their TLBs; where the self-test at load fails, pages are moved by migrate_vma
+alone, and the module says so."""
 import json
 import os
 import re
