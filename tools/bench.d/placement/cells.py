@@ -8,12 +8,26 @@ MIB = 1 << 20
 # at 1 ns each.
 INTERVAL = {8: "1s", 16: "2s"}
 
+# Twice as fast as the kernel scans at most, so that a page is seen a few times in a window.
+_SCAN = {"scan_delay_ms": 100, "scan_period_min_ms": 100, "scan_period_max_ms": 1000, "scan_size_mb": 1024}
+_UNLIMITED = {"numa_balancing_promote_rate_limit_MBps": 65536}
+# Free memory that demotion keeps ready on a full node: 2 % of it between the watermarks.
+_HEADROOM = {"watermark_scale_factor": 200, "min_free_kbytes": 32768}
 #: Every system's settings, by variant. A system with several is shown with the one that served the workload best.
+#: The table runs those of TABLED, --setting the others.
 NUMA_BALANCING: Dict[str, Dict[str, Any]] = {
     "default": {},
-    "tuned": {"scan_delay_ms": 100, "scan_period_min_ms": 100, "scan_period_max_ms": 1000, "scan_size_mb": 1024,
-              "hot_threshold_ms": 5000, "numa_balancing_promote_rate_limit_MBps": 65536},
+    "tuned": {**_SCAN, "hot_threshold_ms": 5000, **_UNLIMITED},
+    # Between sockets; between tiers; both, where two sockets are one tier. A cold page of GUPS is used about once a second,
+    # a hot one 70 times: 50 ms tells them apart.
+    "mode-1": {"mode": 1, **_SCAN, **_HEADROOM},
+    "mode-2": {"mode": 2, **_SCAN, "hot_threshold_ms": 50, **_UNLIMITED, **_HEADROOM},
+    "mode-3": {"mode": 3, **_SCAN, "hot_threshold_ms": 50, **_UNLIMITED, **_HEADROOM},
+    # The kernel lowers the threshold by itself while more than the limit would be promoted.
+    "mode-2-limited": {"mode": 2, **_SCAN, "hot_threshold_ms": 1000, "numa_balancing_promote_rate_limit_MBps": 100, **_HEADROOM},
+    "mode-3-limited": {"mode": 3, **_SCAN, "hot_threshold_ms": 1000, "numa_balancing_promote_rate_limit_MBps": 100, **_HEADROOM},
 }
+TABLED = ("default", "tuned")
 _DAMON_COMMON = {"hot_percent": 20, "cold_percent": 5, "cold_age": 5, "quota_ms": 0, "quota_bytes": 0}
 DAMON: Dict[str, Dict[str, Any]] = {
     # Its own defaults for sampling; it has none for schemes, so these are ours.
@@ -62,7 +76,12 @@ class Cell:
 
 
 def variants(system: str) -> Dict[str, Dict[str, Any]]:
-    """Settings to try, by name; one nameless variant where there is no choice."""
+    """The settings the table runs, by name; one nameless variant where there is no choice."""
+    return {name: knobs for name, knobs in settings(system).items() if name in ("", *TABLED)}
+
+
+def settings(system: str) -> Dict[str, Dict[str, Any]]:
+    """All settings that have a name, those that only --setting runs among them."""
     name, _, ablation = system.partition("/")
     if name == "numa-balancing":
         return NUMA_BALANCING
@@ -87,19 +106,27 @@ def _ours(kind: Any) -> Dict[str, Any]:
     return {"interval": INTERVAL[kind.ns_per_instruction]} | ({"shared": "yes"} if kind.shared else {})
 
 
+def _wanted(system: str, with_defaults: bool, named: Sequence[str]) -> List[str]:
+    tried, tabled = settings(system), list(variants(system))
+    if named and "" not in tried:
+        return [name for name in named if name in tried]
+    return tabled if with_defaults else tabled[-1:]
+
+
 def plan(kinds: Dict[str, Any], names: Sequence[str], systems: Sequence[str], pages: str, repeats: int, with_defaults: bool,
-         kernel: str, window: Optional[float]) -> List[Cell]:
+         kernel: str, window: Optional[float], named: Sequence[str] = ()) -> List[Cell]:
     """All cells of these workloads, those of one comparison together; of `oracle` only where a workload knows its truth.
 
-    `kinds` are all workloads by name. Without defaults only the last variant, the tuned one, of each system.
+    `kinds` are all workloads by name. Without defaults only the last variant, the tuned one, of each system; with `named`
+    those settings instead, where a system has a choice.
     """
     def of(name: str) -> Iterator[Cell]:
         for system in systems:
             if not_applicable(system, kernel) or (system == "oracle" and not kinds[name].has_truth):
                 continue
-            tried = variants(system)
+            tried = settings(system)
             extra = _ours(kinds[name]) if system.startswith("hm-keeper") else {}
-            for variant in tried if with_defaults else list(tried)[-1:]:
+            for variant in _wanted(system, with_defaults, named):
                 for repeat in range(1, repeats + 1):
                     yield Cell(name, system, variant, kernel, pages, repeat, window or kinds[name].window_seconds,
                                tried[variant] | extra)
