@@ -29,10 +29,21 @@ NUMA_BALANCING: Dict[str, Dict[str, Any]] = {
 }
 TABLED = ("default", "tuned")
 _DAMON_COMMON = {"hot_percent": 20, "cold_percent": 5, "cold_age": 5, "quota_ms": 0, "quota_bytes": 0}
+# damo's recipe for tiers (its scripts/mem_tier.sh): hot is 5 % of the checks, cold none; 200 MB a second each way, the hottest
+# and the coldest first; node 0 to be used to 99.7 %, each node to have 0.5 % free; 4 % of the accesses to be seen.
+_DAMO = {"hot_percent": 5, "cold_percent": 0, "cold_age": 0, "quota_ms": 0, "quota_bytes": 200 * MIB, "weights": [0, 1, 1],
+         "young": True, "apply_ms": 1000, "goals": [9970, 50], "tune": [400, 3, 5000, 10_000_000]}
 DAMON: Dict[str, Dict[str, Any]] = {
     # Its own defaults for sampling; it has none for schemes, so these are ours.
     "default": {"sample_us": 5000, "aggr_us": 100_000, "min_nr_regions": 10, "max_nr_regions": 1000, **_DAMON_COMMON},
     "tuned": {"sample_us": 20_000, "aggr_us": 400_000, "min_nr_regions": 400, "max_nr_regions": 2000, **_DAMON_COMMON},
+    "damo": {"sample_us": 5000, "aggr_us": 100_000, "min_nr_regions": 10, "max_nr_regions": 1000, **_DAMO},
+    # The same where a second holds an eighth of a server's instructions and the kernel does not tune intervals itself.
+    "damo-slow": {"sample_us": 100_000, "aggr_us": 2_000_000, "min_nr_regions": 100, "max_nr_regions": 1000, **_DAMO,
+                  "tune": [400, 3, 50_000, 10_000_000]},
+    # SK hynix' HMSDK: its intervals and regions. The rest is damo's.
+    "hmsdk": {"sample_us": 100_000, "aggr_us": 2_000_000, "min_nr_regions": 100, "max_nr_regions": 10_000,
+              **{knob: value for knob, value in _DAMO.items() if knob not in ("goals", "tune")}},
 }
 # CPU time on the instructions' clock holds the turns of other busy CPUs: 10 % of it are the shipped 5 % in instructions.
 HM_KEEPER = {"mode": "manage", "interval": INTERVAL[8], "overhead": "10%", "promote_limit": "200MiB"}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One cell inside the guest: prepare the workload, let the system place it, sample, end everything.
 
-Prints JSON lines for stage.py: say, ready, sample, reports, jumps, placed, ended, failed. The argument is a JSON object:
+Prints JSON lines for stage.py: say, ready, started, sample, reports, jumps, placed, ended, failed. The argument is a JSON object:
 workload, command, settle_seconds, system, knobs, page_size, window_seconds, period_seconds, believe_every, pages, build,
 module.
 """
@@ -102,6 +102,7 @@ def play(plan: Dict[str, Any]) -> None:
     mark("0")
     workload.start()
     system.start(workload.pids())
+    tell("started", left_out=system.left_out)
     measure(plan, workload, system)
     tell("placed", free_bytes=memory_by_node("MemFree"), resident_bytes=resident_bytes(workload))
     if plan["pages"]:

@@ -17,6 +17,7 @@ class System:
 
     def __init__(self, knobs: Knobs, build: Path, module: Optional[Path]) -> None:
         self.knobs, self.build, self.module = knobs, build, module
+        self.left_out: List[str] = []  # knobs this kernel has nothing for, known once it has been started
 
     def start(self, pids: Sequence[int]) -> None:
         """Begin to place the memory of `pids`."""
