@@ -242,6 +242,7 @@ class Plan(unittest.TestCase):
     def test_what_a_kernel_cannot_is_left_out_with_a_reason(self):
         self.assertEqual(self.plan(["damon", "numa-balancing"], "6.1"), [])
         self.assertIn("DAMON", cells.not_applicable("damon", "6.1"))
+        self.assertIn("6.9", cells.not_applicable("weighted-interleave", "6.1"))
 
     def test_keys_are_different_and_fit_for_files(self):
         keys = [cell.key for cell in self.plan([*cells.SYSTEMS, *(f"hm-keeper/{name}" for name in cells.ABLATIONS)])]
@@ -277,7 +278,7 @@ class Stored(unittest.TestCase):
                                   stderr=subprocess.PIPE, text=True, timeout=60)
             told = page.read_text(encoding="utf-8")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("0 of 15 cells", done.stderr)
+        self.assertIn("0 of 18 cells", done.stderr)
         self.assertIn("needle_oracle_6.12_4K_10s_1", told)
 
 

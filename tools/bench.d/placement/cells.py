@@ -45,6 +45,10 @@ DAMON: Dict[str, Dict[str, Any]] = {
     "hmsdk": {"sample_us": 100_000, "aggr_us": 2_000_000, "min_nr_regions": 100, "max_nr_regions": 10_000,
               **{knob: value for knob, value in _DAMO.items() if knob not in ("goals", "tune")}},
 }
+INTERLEAVE: Dict[str, Dict[str, Any]] = {  # weights of the nodes of configs/lab/bench-four-tier.yaml
+    "default": {"weights": [1, 1, 1, 1]},
+    "tuned": {"weights": [19, 7, 7, 0]},    # as bandwidth from CPU 0 goes: 95, 35, 35 and 1 GB/s
+}
 # CPU time on the instructions' clock holds the turns of other busy CPUs: 10 % of it are the shipped 5 % in instructions.
 HM_KEEPER = {"mode": "manage", "interval": INTERVAL[8], "overhead": "10%", "promote_limit": "200MiB"}
 ABLATIONS: Dict[str, Dict[str, Any]] = {  # HK-68
@@ -58,7 +62,7 @@ ABLATIONS: Dict[str, Dict[str, Any]] = {  # HK-68
 #: What the paper gives for them: Figs 8.11 and 8.13 (HK-81, HK-83).
 PAPER = {"fixed-regions": "+22 % time", "random-samples": "-21 % performance", "no-budget": "3 times the profiling time",
          "tier-by-tier": "flat is 20 % better"}
-SYSTEMS = ("first-touch", "numa-balancing", "damon", "hm-keeper", "oracle")
+SYSTEMS = ("first-touch", "numa-balancing", "damon", "weighted-interleave", "hm-keeper", "oracle")
 WITHOUT_TIERS = ("all nodes that are there at boot form one memory tier on this kernel, so the kernel neither promotes "
                  "nor demotes between them")
 
@@ -98,6 +102,8 @@ def settings(system: str) -> Dict[str, Dict[str, Any]]:
         return NUMA_BALANCING
     if name == "damon":
         return DAMON
+    if name == "weighted-interleave":
+        return INTERLEAVE
     if name == "hm-keeper":
         return {"": {**HM_KEEPER, **(ABLATIONS[ablation] if ablation else {})}}
     return {"": {}}
@@ -109,6 +115,8 @@ def not_applicable(system: str, kernel: str) -> Optional[str]:
         return None
     if system == "damon":
         return "Debian's 6.1 is built without DAMON"
+    if system == "weighted-interleave":
+        return "kernels before 6.9 have no such policy"
     return WITHOUT_TIERS if system == "numa-balancing" else None
 
 

@@ -19,7 +19,7 @@ from guest.waiting import LOGS  # noqa: E402
 from systems import SYSTEMS  # noqa: E402
 from systems.base import System, write  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
-from workloads.base import Workload, memory_by_node  # noqa: E402
+from workloads.base import LAUNCHER, Workload, memory_by_node  # noqa: E402
 from workloads.command import Command  # noqa: E402
 
 MARK_PERIOD, MARK_PAGES, MARK_REST = "1", "14", "15"
@@ -95,6 +95,7 @@ def play(plan: Dict[str, Any]) -> None:
     workload.window_seconds = plan["window_seconds"]
     workload.checked = plan["system"].startswith("hm-keeper")
     system = SYSTEMS[plan["system"].partition("/")[0]](plan["knobs"], build, module)
+    LAUNCHER[:] = system.launcher()
     began = time.monotonic()
     workload.prepare()
     tell("ready", seconds=time.monotonic() - began, free_bytes=memory_by_node("MemFree"),
