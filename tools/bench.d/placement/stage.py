@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Optional, Type
 from lab import Guest, Machine
 from lab.outcome import PASS
 
-from cells import Cell
+from cells import LEFT_OUT, Cell
 from workloads import WORKLOADS, Workload
 from workloads.command import Command
 
@@ -71,7 +71,7 @@ def run(cell: Cell, machine: Machine, build: Path, module: Optional[Path], logs:
         raise CellFailed(f"{cell.key}: {why}; logs are in {logs}")
     told = asdict(cell)
     if events["started"]["left_out"]:
-        told["knobs"]["left_out"] = events["started"]["left_out"]
+        told["knobs"][LEFT_OUT] = events["started"]["left_out"]
     return {"cell": told, "release": release, "clock": clock(cell.kernel),
             "ns_per_instruction": program.ns_per_instruction, "host_seconds": outcome.seconds, "events": events,
             "marks": [mark.data for mark in outcome.marks]}
