@@ -240,7 +240,7 @@ class Plan(unittest.TestCase):
         self.assertEqual([cell.knobs.get("shared") for cell in found], [None, None, "yes"])
 
     def test_what_a_kernel_cannot_is_left_out_with_a_reason(self):
-        self.assertEqual(self.plan(["damon", "numa-balancing"], "6.1"), [])
+        self.assertEqual(self.plan(["damon", "numa-balancing", "weighted-interleave", "hm-keeper/without-module"], "6.1"), [])
         self.assertIn("DAMON", cells.not_applicable("damon", "6.1"))
         self.assertIn("6.9", cells.not_applicable("weighted-interleave", "6.1"))
 

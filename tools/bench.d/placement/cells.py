@@ -68,6 +68,7 @@ ABLATIONS: Dict[str, Knobs] = {  # HK-68
     "sync-only": {"move": "sync"},
     "no-ema": {"alpha": "1"},
     "tier-by-tier": {"view": "tier-by-tier"},
+    "without-module": {"module": "no"},  # hmkd watches by DAMON and moves by move_pages(2)
 }
 #: What the paper gives for them: Figs 8.11 and 8.13 (HK-81, HK-83).
 PAPER = {"fixed-regions": "+22 % time", "random-samples": "-21 % performance", "no-budget": "3 times the profiling time",
@@ -131,6 +132,8 @@ def not_applicable(system: str, kernel: str) -> Optional[str]:
         return None
     if system == "damon":
         return "Debian's 6.1 is built without DAMON"
+    if system == "hm-keeper/without-module":
+        return "without the module it watches by DAMON, which Debian's 6.1 is built without"
     if system == "weighted-interleave":
         return "kernels before 6.9 have no such policy"
     return WITHOUT_TIERS if system == "numa-balancing" else None
