@@ -218,14 +218,31 @@ class Plan(unittest.TestCase):
         self.assertEqual([cell.variant for cell in self.plan(["damon"])], ["default", "tuned"])
         self.assertEqual([cell.variant for cell in self.plan(["damon"], quick=True)], ["tuned"])
 
+    def test_settings_by_name_instead_of_those_of_the_table(self):
+        words = ["--workload", "bfs", "--system", "first-touch,numa-balancing,damon", "--setting", "mode-3,mode-1"]
+        found = main.plan(main.parse(words))
+        self.assertEqual([(cell.system, cell.variant) for cell in found],
+                         [("first-touch", ""), ("numa-balancing", "mode-3"), ("numa-balancing", "mode-1")])
+        self.assertEqual([cell.knobs.get("mode") for cell in found], [None, 3, 1])
+
+    def test_a_setting_that_none_of_the_systems_has_is_refused_with_theirs(self):
+        with self.assertRaises(main.UsageError) as refused:
+            main.plan(main.parse(["--system", "numa-balancing", "--setting", "mode-9"]))
+        self.assertRegex(str(refused.exception), r"^--setting mode-9: not known; name some of default, tuned, .*mode-3[^\n]*$")
+
+    def test_the_newest_kernel_beside_the_gates(self):
+        found = main.plan(main.parse(["--workload", "bfs", "--system", "damon,numa-balancing", "--kernel", "6.1,newest", "--tuned"]))
+        self.assertEqual([(cell.system, cell.kernel) for cell in found], [("damon", "newest"), ("numa-balancing", "newest")])
+
     def test_an_interval_has_as_many_instructions_for_each_workload(self):
         found = cells.plan(WORKLOADS, ["gups-stable", "bfs", "tpcc-postgresql"], ["hm-keeper"], "4K", 1, True, "6.12", None)
         self.assertEqual([cell.knobs["interval"] for cell in found], ["1s", "2s", "1s"])
         self.assertEqual([cell.knobs.get("shared") for cell in found], [None, None, "yes"])
 
     def test_what_a_kernel_cannot_is_left_out_with_a_reason(self):
-        self.assertEqual(self.plan(["damon", "numa-balancing"], "6.1"), [])
+        self.assertEqual(self.plan(["damon", "numa-balancing", "weighted-interleave", "hm-keeper/without-module"], "6.1"), [])
         self.assertIn("DAMON", cells.not_applicable("damon", "6.1"))
+        self.assertIn("6.9", cells.not_applicable("weighted-interleave", "6.1"))
 
     def test_keys_are_different_and_fit_for_files(self):
         keys = [cell.key for cell in self.plan([*cells.SYSTEMS, *(f"hm-keeper/{name}" for name in cells.ABLATIONS)])]
@@ -261,7 +278,7 @@ class Stored(unittest.TestCase):
                                   stderr=subprocess.PIPE, text=True, timeout=60)
             told = page.read_text(encoding="utf-8")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("0 of 15 cells", done.stderr)
+        self.assertIn("0 of 18 cells", done.stderr)
         self.assertIn("needle_oracle_6.12_4K_10s_1", told)
 
 

@@ -20,7 +20,8 @@ from lab.progress import say  # noqa: E402
 import figures  # noqa: E402
 
 MACHINE = ROOT / "configs/lab/moves.yaml"
-METHODS = ("hm-keeper", "hm-keeper-call", "move_pages", "numa-balancing")
+CHUNKS = tuple(f"move_pages/{pages}" for pages in (32, 128, 512))  # as callers who care for waits name them
+METHODS = ("hm-keeper", "hm-keeper-call", "move_pages", *CHUNKS, "numa-balancing")
 PAGES = {"4K": "4KiB", "2M": "thp"}
 SHARES = {"0": 0.0, "0.5": 0.5, "1": 1.0}
 HELPERS_TO_CPU_2 = "echo 4 > /sys/devices/virtual/workqueue/cpumask"
@@ -49,8 +50,9 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
 
 def cell(guest: Guest, program: Path, size: str, method: str, pages: str, share: str) -> Dict[str, Any]:
     """One run in the guest. Raises LabError."""
-    outcome = guest.run([str(program), "--method", method, "--size", size, "--pages", PAGES[pages],
-                         "--write-percent", str(round(100 * SHARES[share]))])
+    name, _, chunk = method.partition("/")
+    outcome = guest.run([str(program), "--method", name, *(["--chunk", chunk] if chunk else []), "--size", size,
+                         "--pages", PAGES[pages], "--write-percent", str(round(100 * SHARES[share]))])
     if outcome.kind != PASS:
         raise LabError(f"{method}, pages of {pages}, write share {share}: {outcome.reason}: {' '.join(outcome.output[-2:])}")
     return figures.row(method, pages, SHARES[share], json.loads(outcome.output[-1]), outcome.marks[-1])

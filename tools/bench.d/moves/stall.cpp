@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -44,18 +45,16 @@ constexpr const char* kCall = "hm-keeper-call";  // one synchronous request
 
 constexpr const char* kUsage =
     "usage: hmk-stall --method hm-keeper|hm-keeper-call|move_pages|numa-balancing [--size 1GiB]\n"
-    "                 [--pages 4KiB|thp] [--write-percent 0] [--from 1] [--to 0] [--limit 120s]\n"
-    "Works on its memory while that is moved between the nodes: by paired tickets as hmkd does, by "
-    "one\n"
-    "call, or by the kernel. One JSON line; exit code 1 when a "
-    "page\n"
-    "did not arrive or does not hold what was written. numa-balancing ends when 90 % have arrived "
-    "or\n"
-    "at the limit, with what has arrived by then.";
+    "                 [--chunk PAGES] [--pages 4KiB|thp] [--write-percent 0] [--from 1] [--to 0]\n"
+    "                 [--limit 120s]\n"
+    "Works on its memory while that is moved between the nodes: by paired tickets as hmkd does,\n"
+    "by one call, or by the kernel; move_pages in calls of --chunk pages (default: all in one).\n"
+    "One JSON line; exit code 1 when a page did not arrive or does not hold what was written.\n"
+    "numa-balancing ends when 90 % have arrived or at the limit, with what has arrived by then.";
 
 struct Plan {
   std::string method;
-  std::uint64_t size, limit_ms;
+  std::uint64_t size, limit_ms, chunk;  // chunk: pages that one move_pages(2) names
   bool is_huge;
   unsigned write_percent;
   int from, to;
@@ -182,9 +181,11 @@ Moved by_call(const Range& memory, const Plan& plan) {
   std::vector<int> nodes(count, plan.to), status(count, -1);
   for (std::uint64_t i = 0; i < count; ++i) pages[i] = memory.start + i * step;
   HMK_MARK(0);
-  if (syscall(SYS_move_pages, 0, count, pages.data(), nodes.data(), status.data(), MPOL_MF_MOVE) <
-      0)
-    fail("move_pages");
+  for (std::uint64_t i = 0; i < count; i += plan.chunk) {
+    const std::uint64_t named = std::min(plan.chunk, count - i);
+    if (syscall(SYS_move_pages, 0, named, &pages[i], &nodes[i], &status[i], MPOL_MF_MOVE) < 0)
+      fail("move_pages");
+  }
   Moved moved;
   for (const int where : status) moved.pages += where == plan.to ? step / kPage : 0;
   return moved;
@@ -242,12 +243,15 @@ Plan read_plan(int argc, char** argv) {
   plan.write_percent = static_cast<unsigned>(options.number("--write-percent", 0));
   plan.from = static_cast<int>(options.number("--from", 1));
   plan.to = static_cast<int>(options.number("--to", 0));
+  plan.chunk = options.number("--chunk", plan.size / kPage);
   plan.limit_ms = options.milliseconds("--limit", 120'000);
   options.finish();
   if (plan.method != kShipped && plan.method != kCall && plan.method != "move_pages" &&
       plan.method != "numa-balancing")
     options.fail("--method '" + plan.method +
                  "': want hm-keeper, hm-keeper-call, move_pages or numa-balancing");
+  if (plan.chunk == 0 || (plan.chunk != plan.size / kPage && plan.method != "move_pages"))
+    options.fail("--chunk must be at least 1, and is of move_pages only");
   if (plan.size == 0 || plan.size % kHugePage != 0)
     options.fail("--size must be a multiple of 2MiB");
   return plan;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One cell inside the guest: prepare the workload, let the system place it, sample, end everything.
 
-Prints JSON lines for stage.py: say, ready, sample, reports, jumps, placed, ended, failed. The argument is a JSON object:
+Prints JSON lines for stage.py: say, ready, started, sample, reports, jumps, placed, ended, failed. The argument is a JSON object:
 workload, command, settle_seconds, system, knobs, page_size, window_seconds, period_seconds, believe_every, pages, build,
 module.
 """
@@ -19,7 +19,7 @@ from guest.waiting import LOGS  # noqa: E402
 from systems import SYSTEMS  # noqa: E402
 from systems.base import System, write  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
-from workloads.base import Workload, memory_by_node  # noqa: E402
+from workloads.base import LAUNCHER, Workload, memory_by_node  # noqa: E402
 from workloads.command import Command  # noqa: E402
 
 MARK_PERIOD, MARK_PAGES, MARK_REST = "1", "14", "15"
@@ -95,6 +95,7 @@ def play(plan: Dict[str, Any]) -> None:
     workload.window_seconds = plan["window_seconds"]
     workload.checked = plan["system"].startswith("hm-keeper")
     system = SYSTEMS[plan["system"].partition("/")[0]](plan["knobs"], build, module)
+    LAUNCHER[:] = system.launcher()
     began = time.monotonic()
     workload.prepare()
     tell("ready", seconds=time.monotonic() - began, free_bytes=memory_by_node("MemFree"),
@@ -102,6 +103,7 @@ def play(plan: Dict[str, Any]) -> None:
     mark("0")
     workload.start()
     system.start(workload.pids())
+    tell("started", left_out=system.left_out)
     measure(plan, workload, system)
     tell("placed", free_bytes=memory_by_node("MemFree"), resident_bytes=resident_bytes(workload))
     if plan["pages"]:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any, Dict
 
-from cells import Cell
+from cells import LEFT_OUT, Cell
 
 
 class Store:
@@ -23,7 +23,11 @@ class Store:
         return self.folder / "logs" / cell.key
 
     def has(self, cell: Cell) -> bool:
-        return self._file(cell).exists()
+        """Whether it ran, and with these knobs: settings change, and what ran with others is another cell."""
+        if not self._file(cell).exists():
+            return False
+        knobs = self.read(cell)["cell"]["knobs"]
+        return {name: value for name, value in knobs.items() if name != LEFT_OUT} == cell.knobs
 
     def read(self, cell: Cell) -> Dict[str, Any]:
         return json.loads(gzip.decompress(self._file(cell).read_bytes()))

@@ -54,6 +54,8 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags.add_argument("--kernel", metavar="SERIES,...", default="6.12")
     flags.add_argument("--pages", metavar="SIZE,...", help="4K, THP or both (default: 4K)")
     flags.add_argument("--repeat", type=int, metavar="N", help="runs of each cell; more than one give a spread")
+    flags.add_argument("--setting", metavar="NAME,...", help="run these named settings of the systems that have them, such as "
+                       f"{', '.join(cells.NUMA_BALANCING)} of numa-balancing (placement/cells.py has them all)")
     flags.add_argument("--tuned", action="store_true", help="peers with our settings only, never with their defaults")
     flags.add_argument("--window", type=float, metavar="SECONDS", help="measured seconds of the guest's clock (default: the "
                        "workload's own)")
@@ -91,8 +93,8 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
     for flag in (args.json, args.report):
         if flag and not flag.resolve().parent.is_dir():
             raise UsageError(f"{flag}: there is no folder {flag.parent}; create it first")
-    kernels = chosen(args.kernel, list(GATES), [], "kernel")
-    if args.quick or args.workload or args.system or args.pages or args.repeat:
+    kernels = chosen(args.kernel, [*GATES, "newest"], [], "kernel")
+    if args.quick or args.workload or args.system or args.pages or args.repeat or args.setting:
         rows: Rows = [
             (chosen(args.workload, list(WORKLOADS), list(QUICK_WORKLOADS if args.quick else WORKLOADS), "workload"),
              chosen(args.system, [*cells.SYSTEMS, *ABLATED], list(cells.SYSTEMS), "system"), pages, repeats, True)
@@ -101,8 +103,12 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
         rows = FULL
     window = args.window or (QUICK_WINDOW if args.quick else None)
     tuned = args.tuned or args.quick
-    found = {cell.key: cell for kernel in kernels for names, systems, pages, times, with_defaults in rows
-             for cell in cells.plan(WORKLOADS, names, systems, pages, times, with_defaults and not tuned, kernel, window)}
+    systems = dict.fromkeys(system for _, row, *_ in rows for system in row)
+    named = chosen(args.setting, list(dict.fromkeys(name for system in systems for name in cells.settings(system) if name)), [],
+                   "setting")
+    found = {cell.key: cell for kernel in kernels for names, systems_of, pages, times, with_defaults in rows
+             for cell in cells.plan(WORKLOADS, names, systems_of, pages, times, with_defaults and not tuned, kernel, window,
+                                   named)}
     if not found:
         raise UsageError("no cell fits all of --workload, --system, --kernel and --pages; see --list of a wider choice")
     return list(found.values())

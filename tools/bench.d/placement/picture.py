@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 from xml.sax.saxutils import escape
 
 Row = Dict[str, Any]
-COLOURS = {"first-touch": "#999999", "numa-balancing": "#e08214", "damon": "#8073ac", "hm-keeper": "#1b7837",
+COLOURS = {"first-touch": "#999999", "numa-balancing": "#e08214", "damon": "#8073ac", "weighted-interleave": "#35978f", "hm-keeper": "#1b7837",
            "oracle": "#222222"}
 OTHERS = ("#4393c3", "#d6604d", "#b2abd2", "#66c2a5", "#c51b7d", "#a6761d")
 LEFT, TOP, PLOT, LINE_HEIGHT = 70, 50, 620, 18

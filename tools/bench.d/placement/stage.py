@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Optional, Type
 from lab import Guest, Machine
 from lab.outcome import PASS
 
-from cells import Cell
+from cells import LEFT_OUT, Cell
 from workloads import WORKLOADS, Workload
 from workloads.command import Command
 
@@ -19,7 +19,7 @@ BELIEVE_EVERY = 8        # samples between two looks at what the system believes
 LLC = 1 << 20            # modelled; as small against tier 1 as on a server
 HOST_SECONDS = 1500.0    # limit of one cell
 INSIDE = Path(__file__).resolve().parent / "inside.py"
-REQUIRED = ("ready", "placed", "ended")
+REQUIRED = ("ready", "started", "placed", "ended")
 
 
 def clock(kernel: str) -> str:
@@ -69,6 +69,9 @@ def run(cell: Cell, machine: Machine, build: Path, module: Optional[Path], logs:
         why = events.get("failed", {}).get("text") or outcome.reason or "ended without a result"
         (logs / "output.log").write_text("\n".join(outcome.output) + "\n", encoding="utf-8")
         raise CellFailed(f"{cell.key}: {why}; logs are in {logs}")
-    return {"cell": asdict(cell), "release": release, "clock": clock(cell.kernel),
+    told = asdict(cell)
+    if events["started"]["left_out"]:
+        told["knobs"][LEFT_OUT] = events["started"]["left_out"]
+    return {"cell": told, "release": release, "clock": clock(cell.kernel),
             "ns_per_instruction": program.ns_per_instruction, "host_seconds": outcome.seconds, "events": events,
             "marks": [mark.data for mark in outcome.marks]}

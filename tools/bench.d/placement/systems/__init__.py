@@ -5,8 +5,9 @@ from typing import Dict, Type
 from .base import System
 from .damon import Damon
 from .hm_keeper import HmKeeper
+from .interleave import WeightedInterleave
 from .numa_balancing import NumaBalancing
 
 #: `oracle` and `first-touch` do nothing here: the oracle is the workload itself, placing what it knows to be hot.
 SYSTEMS: Dict[str, Type[System]] = {"first-touch": System, "oracle": System, "numa-balancing": NumaBalancing,
-                                    "damon": Damon, "hm-keeper": HmKeeper}
+                                    "damon": Damon, "weighted-interleave": WeightedInterleave, "hm-keeper": HmKeeper}

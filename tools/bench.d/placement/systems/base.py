@@ -17,6 +17,11 @@ class System:
 
     def __init__(self, knobs: Knobs, build: Path, module: Optional[Path]) -> None:
         self.knobs, self.build, self.module = knobs, build, module
+        self.left_out: List[str] = []  # knobs this kernel has nothing for, known once it has been started
+
+    def launcher(self) -> List[str]:
+        """Called before the application is there: words that start its command line."""
+        return []
 
     def start(self, pids: Sequence[int]) -> None:
         """Begin to place the memory of `pids`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""HM-Keeper as it ships: the module and hmkd. Knobs are keys of hmkd.yaml."""
+"""HM-Keeper as it ships: the module and hmkd. Knobs are keys of hmkd.yaml; `module: no` has hmkd do without it."""
 import json
 import subprocess
 from typing import Any, Dict, Sequence
@@ -13,13 +13,20 @@ class HmKeeper(System):
     """hmkd attached to the application's processes."""
 
     def start(self, pids: Sequence[int]) -> None:
+        knobs = {key: str(value) for key, value in self.knobs.items()}
+        self._has_module = knobs.pop("module", "yes") == "yes"
+        if self._has_module:
+            self._load()
+        self._daemon = Daemon(self.build, pids, knobs, DAEMON_CPU)
+        profilers = r"hmk/\d+" if self._has_module else r"kdamond\.\d+"
+        self._threads = wait_for(lambda: len(found := threads(profilers)) >= len(pids) and found, 30,
+                                 f"a thread {profilers} profiles every process")
+        pin(self._threads, DAEMON_CPU)
+
+    def _load(self) -> None:
         done = subprocess.run(["insmod", str(self.module)], check=False, stderr=subprocess.PIPE, text=True)
         if done.returncode:
             raise Failed(f"insmod hmk.ko: {done.stderr.strip()}; see console.log")
-        self._daemon = Daemon(self.build, pids, {key: str(value) for key, value in self.knobs.items()}, DAEMON_CPU)
-        self._threads = wait_for(lambda: len(found := threads(r"hmk/\d+")) >= len(pids) and found, 30,
-                                 "hmk profiles every process")
-        pin(self._threads, DAEMON_CPU)
 
     def believed(self) -> Dict[str, Any]:
         rows = self._daemon.ask("regions", limit=0)["regions"]
@@ -38,4 +45,5 @@ class HmKeeper(System):
     def stop(self) -> None:
         (LOGS / "stats.json").write_text(json.dumps(self._daemon.ask_all("stats"), indent=1), encoding="utf-8")
         self._daemon.stop()
-        subprocess.run(["rmmod", "hmk"], check=True)
+        if self._has_module:
+            subprocess.run(["rmmod", "hmk"], check=True)

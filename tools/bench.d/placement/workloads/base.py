@@ -24,6 +24,7 @@ from guest.waiting import LOGS, Failed, wait_for  # noqa: E402
 APPLICATION_CPU, CLIENT_CPU = 0, 1
 LOAD_SECONDS = 36_000.0  # of the guest's time, which runs ahead while the guest waits for the host
 MEBI = 1 << 20
+LAUNCHER: List[str] = []         # what the system under test has every application's command line begin with
 Range = Tuple[int, int, int]
 
 
@@ -31,6 +32,11 @@ def memory_by_node(field: str) -> List[int]:
     """A field of every node's meminfo, in bytes."""
     nodes = sorted(Path("/sys/devices/system/node").glob("node[0-9]*"), key=lambda p: int(p.name[4:]))
     return [_kilobytes((node / "meminfo").read_text(encoding="ascii"), field) << 10 for node in nodes]
+
+
+def on_cpu(cpu: int) -> List[str]:
+    """The words before a command; the process they start becomes it by exec."""
+    return [*(LAUNCHER if cpu == APPLICATION_CPU else []), "taskset", "-c", str(cpu)]
 
 
 def _kilobytes(text: str, field: str) -> int:
@@ -110,14 +116,14 @@ class Follower:
         self._seen: Dict[str, Dict[str, Any]] = {}         # the last line of each verb
         self._last_words = LOGS / f"{self.name}.log"
         with open(self._last_words, "wb") as log:
-            self._process = subprocess.Popen(["taskset", "-c", str(cpu), *map(str, command)], stdin=subprocess.PIPE,
+            self._process = subprocess.Popen([*on_cpu(cpu), *map(str, command)], stdin=subprocess.PIPE,
                                              stdout=subprocess.PIPE, stderr=log, text=True)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     @property
     def pid(self) -> int:
-        return self._process.pid  # taskset becomes the program by exec
+        return self._process.pid  # on_cpu()
 
     def _read(self) -> None:
         assert self._process.stdout  # a pipe, above

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any, Dict, List
 
-from .base import APPLICATION_CPU, LOGS, Failed, Workload
+from .base import APPLICATION_CPU, LOGS, Failed, Workload, on_cpu
 
 
 class Command(Workload):
@@ -24,7 +24,7 @@ class Command(Workload):
 
     def prepare(self) -> None:
         with open(LOGS / "program.log", "wb") as log:
-            self._process = subprocess.Popen(["taskset", "-c", str(APPLICATION_CPU), *self.words],
+            self._process = subprocess.Popen([*on_cpu(APPLICATION_CPU), *self.words],
                                              stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         self._began = time.monotonic()
         while time.monotonic() < self._began + self.settle_seconds:

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
-from .base import APPLICATION_CPU, CLIENT_CPU, LOAD_SECONDS, LOGS, MEBI, Failed, Follower, Workload, wait_for
+from .base import APPLICATION_CPU, CLIENT_CPU, LOAD_SECONDS, LOGS, MEBI, Failed, Follower, Workload, on_cpu, wait_for
 
 SOCKET, STATE = "/run/kv.sock", "/run/kv.state"
 
@@ -27,7 +27,7 @@ class KeyValue(Workload):
 
     def prepare(self) -> None:
         with open(LOGS / f"{self.server}.log", "wb") as log:
-            self._server = subprocess.Popen(["taskset", "-c", str(APPLICATION_CPU), *self.server_command],
+            self._server = subprocess.Popen([*on_cpu(APPLICATION_CPU), *self.server_command],
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         wait_for(lambda: os.path.exists(SOCKET) or self._server.poll() is not None, LOAD_SECONDS, f"{self.server} is up")
         self._check_alive()

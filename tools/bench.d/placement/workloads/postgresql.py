@@ -13,7 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, List, Optional, Sequence
 
-from .base import APPLICATION_CPU, CLIENT_CPU, LOAD_SECONDS, LOGS, MEBI, Failed, Workload, memory_by_node, quantiles, wait_for
+from .base import (APPLICATION_CPU, CLIENT_CPU, LOAD_SECONDS, LOGS, MEBI, Failed, Workload, memory_by_node, on_cpu, quantiles,
+                   wait_for)
 
 HERE = Path(__file__).resolve().parent / "tpcc"
 DATA, SOCKETS, SLOWEST_NODE = Path("/run/postgresql-data"), Path("/run/postgresql-sockets"), 3
@@ -56,7 +57,7 @@ class Server:
         self.data, self.sockets = data, sockets
         settings = {**SETTINGS, "shared_buffers": shared_buffers, "unix_socket_directories": str(sockets)}
         flags = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
-        pin = ["taskset", "-c", str(cpu)] if cpu is not None else []
+        pin = on_cpu(cpu) if cpu is not None else []
         as_postgres([*pin, programs() / "pg_ctl", "start", "-w", "-t", int(LOAD_SECONDS), "-D", data,
                      "-l", data / "server.log", "-o", " ".join(f"'{flag}'" for flag in flags)], cwd=data)
 
