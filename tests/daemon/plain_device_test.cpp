@@ -138,8 +138,9 @@ class PlainDeviceTest : public ::testing::Test {
     child_ = ::fork();
     if (child_ != 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::mmap(nullptr, 16ull << 40, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (::mmap(nullptr, 16ull << 40, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+      ::_exit(1);
     for (std::uint64_t i = 0; i < 4 * kMiB; i += 4096) area[cold_ - at + i] = 1;
     for (;;)
       for (std::uint64_t i = 2 * kMiB; i < 4 * kMiB; i += 4096)

@@ -286,7 +286,7 @@ static void put_line(FILE *f, unsigned int mark)
 	static const char *const mode_name[MODES] = { "user", "kernel" };
 	unsigned int cpu, mode;
 
-	fprintf(f, "{\"format\":%u,\"mark\":%u,\"seq\":%u,\"nodes\":%u,\"vcpus\":[", FORMAT, mark, self.sequence++,
+	fprintf(f, "{\"format\":%d,\"mark\":%u,\"seq\":%u,\"nodes\":%u,\"vcpus\":[", FORMAT, mark, self.sequence++,
 		self.nr_nodes);
 	for (cpu = 0; cpu < self.nr_vcpus; cpu++) {
 		const struct counters *now = &self.vcpu[cpu].now, *then = &self.vcpu[cpu].base;
