@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // race base|huge COUNT: a thread moves 2 MiB from node to node while another takes COUNT of its pages
-// offline (MADV_SOFT_OFFLINE), while COUNT of them are poisoned (MADV_HWPOISON), then while it maps, writes
-// and unmaps the place COUNT times, as LTP's move_pages12 does. Prints how often each happened; exit code 1
-// when a page lost its content that was not poisoned.
+// offline (MADV_SOFT_OFFLINE; it tries on where none could be), while COUNT of them are poisoned
+// (MADV_HWPOISON), then while it maps, writes and unmaps the place COUNT times, as LTP's move_pages12
+// does. Prints how often each happened; exit code 1 when a page lost its content that was not poisoned.
 #include <hmk/lib/move.c>
 
 #include <err.h>
@@ -19,6 +19,7 @@
 #define PAGE	4096ul
 #define PAGES	512u
 #define NODES	4
+#define LATEST	50ul
 
 static char *at;
 static int advice;
@@ -80,12 +81,13 @@ static void fill(uint64_t value)
 	}
 }
 
+/* A page on its way cannot be taken: COUNT tries, and on to the first that could be, at most LATEST times as many. */
 static unsigned long take_offline(unsigned long count)
 {
 	unsigned long nr = 0;
 
 	fill(1000);
-	for (unsigned long i = 0; i < count; i++) {
+	for (unsigned long i = 0; i < count || (!nr && i < LATEST * count); i++) {
 		const unsigned int page = (unsigned int)(i * 997 % PAGES);
 
 		nr += !madvise(at + page * PAGE, PAGE, MADV_SOFT_OFFLINE);
