@@ -18,7 +18,8 @@ _INSIDE = """
 root=$1; shift
 mount --make-rprivate / 2>/dev/null
 mount -t proc proc "$root/proc" && mount -t sysfs -o ro sysfs "$root/sys" && mount -t tmpfs tmpfs "$root/tmp" &&
-mount --bind /dev "$root/dev" && mount -t tmpfs tmpfs "$root/run" || exit 125
+mount --bind /dev "$root/dev" && mount -t devpts -o ptmxmode=666 devpts "$root/dev/pts" &&
+mount -t tmpfs tmpfs "$root/run" || exit 125
 exec chroot "$root" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 	CI="$CI" TERM="$TERM" sh -c 'cd "$0" && exec "$@"' "/$CLONE" "$@"
 """
