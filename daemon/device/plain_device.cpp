@@ -19,6 +19,7 @@
 
 #include "device/kernel_device.hpp"
 #include "device/tracker.hpp"
+#include "topology/process.hpp"
 #include "util/fd.hpp"
 
 namespace hmk {
@@ -26,6 +27,7 @@ namespace {
 
 constexpr std::size_t kPlaces = 16;    // pages of a range that are asked where they are
 constexpr std::size_t kBatch = 8'192;  // pages of one move_pages(2)
+const Bindings kUnbound;
 
 std::uint64_t now_ns(clockid_t clock) {
   timespec time{};
@@ -79,8 +81,10 @@ class PlainDevice : public Device {
  public:
   using MakeTracker = std::function<Result<Tracker>()>;
 
-  PlainDevice(std::int32_t pid, Fd pidfd, MakeTracker make_tracker, const hmk_params& params)
-      : pid_(pid),
+  PlainDevice(std::filesystem::path root, std::int32_t pid, Fd pidfd, MakeTracker make_tracker,
+              const hmk_params& params)
+      : root_(std::move(root)),
+        pid_(pid),
         pidfd_(std::move(pidfd)),
         make_tracker_(std::move(make_tracker)),
         params_(params) {
@@ -106,12 +110,14 @@ class PlainDevice : public Device {
 
  private:
   Result<void> look();
+  Result<void> read_policies();
   void publish(const std::vector<Seen>& seen);
   std::uint32_t smoothed(const hmk_record& record) const;
-  hmk_range_result move_range(const hmk_range& range, int flags) const;
+  hmk_range_result move_range(const hmk_range& range, int flags, const Bindings& bindings) const;
   void move_batch(std::uint64_t start, std::uint64_t end, int node, int flags,
-                  hmk_range_result& result) const;
+                  const Bindings& bindings, hmk_range_result& result) const;
 
+  std::filesystem::path root_;
   std::int32_t pid_;
   Fd pidfd_;
   Fd timer_{::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
@@ -123,6 +129,7 @@ class PlainDevice : public Device {
   Snapshot table_;
   hmk_stats stats_{};
   std::uint64_t started_ns_ = 0, kernel_ns_ = 0;
+  std::optional<Bindings> bindings_;  ///< of this interval; move_pages(2) asks the cpuset only
   std::map<std::uint64_t, std::vector<hmk_range_result>> tickets_;
   std::vector<std::uint64_t> untold_;  ///< cookies
 };
@@ -151,6 +158,7 @@ Result<void> PlainDevice::look() {
   const std::uint64_t before = now_ns(CLOCK_THREAD_CPUTIME_ID);
   const Result<Sight> sight = tracker_->look();
   if (!sight) return sight.error();
+  bindings_.reset();
   hmk_interval& interval = table_.interval;
   publish(sight->ranges);
   interval.start_ns = std::exchange(started_ns_, now_ns(CLOCK_MONOTONIC));
@@ -243,12 +251,29 @@ Result<void> PlainDevice::run(bool runs) {
   return {};
 }
 
+/// Once per interval: it costs a walk over all of the process's page tables.
+Result<void> PlainDevice::read_policies() {
+  if (!bindings_) bindings_ = read_bindings(root_, pid_);
+  if (bindings_) return {};
+  const std::filesystem::path process = root_ / "proc" / std::to_string(pid_);
+  const int err = std::filesystem::exists(process) ? EACCES : ESRCH;
+  return Error{(process / "numa_maps").string() +
+                   " cannot be read: what the process has bound to "
+                   "nodes is unknown",
+               "run hmkd as root or set move_bound: yes", err};
+}
+
 Result<void> PlainDevice::move(std::uint64_t cookie, std::span<const hmk_range> ranges,
                                std::uint32_t flags) {
   if (flags & HMK_MOVE_DRY_RUN) return {};
+  const Bindings* bindings = &kUnbound;
+  if (!(flags & HMK_MOVE_BOUND)) {
+    if (Result<void> read = read_policies(); !read) return read.error();
+    bindings = &*bindings_;
+  }
+  const int how = flags & HMK_MOVE_SHARED ? MPOL_MF_MOVE_ALL : MPOL_MF_MOVE;
   std::vector<hmk_range_result> results;
-  for (const hmk_range& range : ranges)
-    results.push_back(move_range(range, flags & HMK_MOVE_SHARED ? MPOL_MF_MOVE_ALL : MPOL_MF_MOVE));
+  for (const hmk_range& range : ranges) results.push_back(move_range(range, how, *bindings));
   tickets_[cookie] = std::move(results);
   untold_.push_back(cookie);
   const std::uint64_t one = 1;
@@ -256,24 +281,28 @@ Result<void> PlainDevice::move(std::uint64_t cookie, std::span<const hmk_range> 
   return {};
 }
 
-hmk_range_result PlainDevice::move_range(const hmk_range& range, int flags) const {
+hmk_range_result PlainDevice::move_range(const hmk_range& range, int flags,
+                                         const Bindings& bindings) const {
   hmk_range_result result{};
   const std::uint64_t began = now_ns(CLOCK_MONOTONIC), end = range.start + range.length;
   for (std::uint64_t at = range.start; at < end && result.error == 0; at += kBatch * kPage)
-    move_batch(at, std::min(end, at + kBatch * kPage), range.node, flags, result);
+    move_batch(at, std::min(end, at + kBatch * kPage), range.node, flags, bindings, result);
   result.copy_ns = now_ns(CLOCK_MONOTONIC) - began;
   return result;
 }
 
 void PlainDevice::move_batch(std::uint64_t start, std::uint64_t end, int node, int flags,
-                             hmk_range_result& result) const {
+                             const Bindings& bindings, hmk_range_result& result) const {
   std::vector<void*> all, pages;
   for (std::uint64_t at = start; at < end; at += kPage) all.push_back(address(at));
   const std::vector<int> before = places_of(pid_, all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     result.pages_absent += before[i] < 0;
     result.pages_already += before[i] == node;
-    if (before[i] >= 0 && before[i] != node) pages.push_back(all[i]);
+    if (before[i] < 0 || before[i] == node) continue;
+    const bool may_move = may_lie_on(bindings, start + i * kPage, node);
+    result.refused[HMK_REFUSED_POLICY] += !may_move;
+    if (may_move) pages.push_back(all[i]);
   }
   if (pages.empty()) return;
   const std::vector<int> nodes(pages.size(), node);
@@ -327,7 +356,7 @@ Result<Session> attach_plain(const std::filesystem::path& root, std::int32_t pid
   const std::string instead = first->name + " move_pages";
   *first = {};  // the device starts its own
   auto device = std::make_unique<PlainDevice>(
-      pid, std::move(pidfd), [root, pid] { return best_tracker(root, pid); }, params);
+      root, pid, std::move(pidfd), [root, pid] { return best_tracker(root, pid); }, params);
   if (const Result<void> started = device->run(true); !started) return started.error();
   return Session{std::move(device), {}, instead};
 }

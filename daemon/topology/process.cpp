@@ -69,6 +69,16 @@ bool take_number(std::string_view text, T& value) {
   return failed == std::errc{} && end == text.data() + text.size();
 }
 
+/// Calls `take` with each line.
+template <class F>
+void each_line(std::string_view text, F take) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    take(text.substr(0, end));
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+  }
+}
+
 /// One mapping: "7f00 default anon=9 dirty=9 N0=4 N2=5 kernelpagesize_kB=4"
 void add_mapping(std::string_view line, std::map<int, std::uint64_t>& resident) {
   std::map<int, std::uint64_t> pages;
@@ -135,13 +145,33 @@ std::optional<std::map<int, std::uint64_t>> read_resident(const fs::path& root, 
   const auto text = read_text(proc_dir(root, pid) / "numa_maps");
   if (!text) return std::nullopt;
   std::map<int, std::uint64_t> resident;
-  std::string_view rest = *text;
-  while (!rest.empty()) {
-    const std::size_t end = rest.find('\n');
-    add_mapping(rest.substr(0, end), resident);
-    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
-  }
+  each_line(*text, [&](std::string_view line) { add_mapping(line, resident); });
   return resident;
+}
+
+std::optional<Bindings> read_bindings(const fs::path& root, std::int32_t pid) {
+  const auto text = read_text(proc_dir(root, pid) / "numa_maps");
+  if (!text) return std::nullopt;
+  Bindings bindings;
+  // "7f00 bind:0,2-3 anon=9", "7f00 bind=static:1 ...", "7f00 prefer:1 ..."
+  each_line(*text, [&](std::string_view line) {
+    std::istringstream words{std::string(line)};
+    std::string policy;
+    std::uint64_t start = 0;
+    if (!(words >> std::hex >> start >> policy)) return;
+    const std::size_t colon = policy.find(':');
+    bindings[start] = policy.starts_with("bind") && colon != policy.npos
+                          ? parse_id_list(policy.substr(colon + 1))
+                          : std::set<int>{};
+  });
+  return bindings;
+}
+
+bool may_lie_on(const Bindings& bindings, std::uint64_t address, int node) {
+  const auto after = bindings.upper_bound(address);
+  if (after == bindings.begin()) return true;
+  const std::set<int>& nodes = std::prev(after)->second;
+  return nodes.empty() || nodes.contains(node);
 }
 
 }  // namespace hmk

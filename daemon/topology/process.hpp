@@ -45,4 +45,12 @@ int home_node(const std::filesystem::path& root, std::int32_t pid, const Machine
 std::optional<std::map<int, std::uint64_t>> read_resident(const std::filesystem::path& root,
                                                           std::int32_t pid);
 
+/// By the start of each mapping, the nodes it is bound to (MPOL_BIND of the mapping, else of the
+/// process); empty: to none. From numa_maps; nothing when it cannot be read.
+using Bindings = std::map<std::uint64_t, std::set<int>>;
+std::optional<Bindings> read_bindings(const std::filesystem::path& root, std::int32_t pid);
+
+/// Whether memory at `address` may lie on `node`.
+bool may_lie_on(const Bindings& bindings, std::uint64_t address, int node);
+
 }  // namespace hmk

@@ -2,9 +2,11 @@
 #include "device/plain_device.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/mempolicy.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,7 +126,7 @@ TEST(SoftDirtyTracker, ReadsThePagemapWhereItCannotBeScannedAndLeavesReservation
 }
 
 /// A child that writes the second of its two areas of 2 MiB until it is killed, and has reserved
-/// far more than there is.
+/// far more than there is. The first is bound to node 0.
 class PlainDeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -141,6 +143,8 @@ class PlainDeviceTest : public ::testing::Test {
     if (::mmap(nullptr, 16ull << 40, PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
       ::_exit(1);
+    const std::uint64_t node_0 = 1;
+    if (::syscall(SYS_mbind, cold_, 2 * kMiB, MPOL_BIND, &node_0, 64, 0) != 0) ::_exit(1);
     for (std::uint64_t i = 0; i < 4 * kMiB; i += 4096) area[cold_ - at + i] = 1;
     for (;;)
       for (std::uint64_t i = 2 * kMiB; i < 4 * kMiB; i += 4096)
@@ -215,6 +219,18 @@ TEST_F(PlainDeviceTest, SeesWhatIsWrittenAndWhenTheProcessEnds) {
   ASSERT_TRUE(result);
   EXPECT_EQ(result->at(0).pages_already + result->at(0).pages_sync, 512u) << "node 0 or not";
   EXPECT_FALSE(device.result(7, 1)) << "fetched and forgotten";
+
+  const hmk_range away{cold_, 4 * kMiB, 1, 0, 0};  // no such node, but what is bound comes first
+  ASSERT_TRUE(device.move(8, std::span(&away, 1), 0));
+  const auto refused = device.result(8, 1);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->at(0).refused[HMK_REFUSED_POLICY], 512u) << "bound to node 0";
+  ASSERT_TRUE(device.move(9, std::span(&away, 1), HMK_MOVE_BOUND));
+  const auto told_to = device.result(9, 1);
+  ASSERT_TRUE(told_to);
+  EXPECT_EQ(told_to->at(0).refused[HMK_REFUSED_POLICY], 0u);
+  while ((kind = next_event(device)) == HMK_EVENT_INTERVAL) continue;
+  EXPECT_EQ(kind, static_cast<unsigned>(HMK_EVENT_TICKET)) << "both at once";
 
   ASSERT_TRUE(device.run(false));
   pollfd fd{device.poll_fd(), POLLIN, 0};

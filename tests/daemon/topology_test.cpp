@@ -177,6 +177,28 @@ TEST(Resident, SumsNumaMapsWithEachMappingsPageSize) {
   EXPECT_FALSE(read_resident(tree.root(), 11));
 }
 
+TEST(Bindings, AreThoseOfTheMappingThatHoldsTheAddress) {
+  Tree tree;
+  tree.put("proc/10/numa_maps",
+           "55d0 default file=/usr/bin/redis mapped=3 N0=3 kernelpagesize_kB=4\n"
+           "7f00 bind:0,2-3 anon=1536 N0=1024 N3=512 kernelpagesize_kB=4\n"
+           "7f80 prefer:1 anon=1 N1=1 kernelpagesize_kB=4\n"
+           "7fa0 bind=static:80 anon=1 N80=1 kernelpagesize_kB=4\n"
+           "7fff interleave:0-1\n");
+  const auto bindings = read_bindings(tree.root(), 10);
+  ASSERT_TRUE(bindings);
+  for (const std::uint64_t free : {0x1ul, 0x55d0ul, 0x7efful, 0x7f80ul, 0x7f9ful, 0x7ffful, ~0ul})
+    EXPECT_TRUE(may_lie_on(*bindings, free, 1)) << free;
+  for (const std::uint64_t bound : {0x7f00ul, 0x7f7ful}) {
+    EXPECT_FALSE(may_lie_on(*bindings, bound, 1));
+    EXPECT_TRUE(may_lie_on(*bindings, bound, 0));
+    EXPECT_TRUE(may_lie_on(*bindings, bound, 3));
+  }
+  EXPECT_FALSE(may_lie_on(*bindings, 0x7fa0, 8));
+  EXPECT_TRUE(may_lie_on(*bindings, 0x7fa0, 80));
+  EXPECT_FALSE(read_bindings(tree.root(), 11));
+}
+
 TEST(NumaBalancing, CountsSinceTheFirstLookOverThreadsThatComeAndGo) {
   Tree tree;
   const auto put = [&](int tid, unsigned scans, unsigned moved) {
