@@ -48,8 +48,8 @@ std::vector<hmk_range> to_ranges(const Steps& steps) {
 
 /// The demotions that make room for promotion number `index`, which lie side by side.
 std::span<const policy::Move> victims_of(std::span<const policy::Move> own, std::size_t index) {
-  const auto all = std::ranges::equal_range(own, index, {}, &policy::Move::serves);
-  return {all.begin(), all.end()};
+  return {std::ranges::lower_bound(own, index, {}, &policy::Move::serves),
+          std::ranges::upper_bound(own, index, {}, &policy::Move::serves)};
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 #include <hmk/core/region.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -44,6 +46,15 @@ inline hmk_region region_of(std::uint64_t first_page, std::uint64_t end_page,
   r.leaf_shift = 12;
   r.age = 1;
   return r;
+}
+
+/// Whether `all` begins with `part`, byte for byte but for the padding at each region's end.
+inline bool starts_with(const Regions& all, const Regions& part) {
+  constexpr std::size_t kBytes = offsetof(hmk_region, away_node) + sizeof(hmk_region::away_node);
+  if (part.size() > all.size()) return false;
+  for (std::size_t i = 0; i < part.size(); i++)
+    if (std::memcmp(&all[i], &part[i], kBytes) != 0) return false;
+  return true;
 }
 
 /// Samples that lie evenly over their regions and fit their counts: the first of each is the odd

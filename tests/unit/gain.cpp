@@ -145,7 +145,8 @@ TEST(PlanGain, OfManyEquallyWarmRegionsFewChangePlaces) {
 
 TEST(PlanGain, TheOrderOfTiersThatIsToldWins) {
   std::vector<TierView> tiers = paper_tiers();
-  std::ranges::rotate(tiers, tiers.begin() + 1);  // node 0, the fastest, is told as the last
+  std::rotate(tiers.begin(), tiers.begin() + 1,
+              tiers.end());  // node 0, the fastest, is told as the last
   tiers[0].free = 8 * kMiB;
   const Plan p = make_plan(std::vector{region(0, 2, 0, 3)}, tiers, {});
   ASSERT_EQ(p.promotions.size(), 1u);

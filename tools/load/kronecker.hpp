@@ -118,7 +118,9 @@ class Kronecker {
     const std::uint32_t mask = mask_;
     // Whole vectors: what is too much, the next vertex's edges replace.
     nr = (nr + kLanes - 1) / kLanes * kLanes;
+#ifndef __clang__
 #pragma GCC ivdep  // the pools and the edges do not overlap
+#endif
     for (std::uint32_t e = 0; e < nr; ++e) {
       const std::uint32_t below0 = upper0[e] | lower0[e], below1 = upper1[e] | lower1[e];
       const std::uint32_t target = below0 ^ ((below0 ^ below1) & u);

@@ -18,7 +18,7 @@ from suite import e2e
 from rows import USER, Row
 
 Run = Dict[str, Any]
-FUZZING = ("clang", "libclang-rt-14-dev", "libyaml-cpp-dev")  # the libFuzzer of Debian 12's clang
+FUZZING = ("clang", "libclang-rt-dev", "libyaml-cpp-dev")  # libFuzzer
 UNKNOWN = "unknown"  # the commit of runs from before each kept its own
 DOCS = "docs/torture.jsonl", "docs/torture.md"  # what runs write: not a change of what is tortured
 FIELDS = ("row", "kernel", "count", "lost", "splats", "leaked", "failed", "commit", "seconds")
