@@ -25,11 +25,12 @@ NUMA_BALANCING: Dict[str, Knobs] = {
     "mode-1": {"mode": 1, **_SCAN, **_HEADROOM},
     "mode-2": {"mode": 2, **_SCAN, "hot_threshold_ms": 50, **_UNLIMITED, **_HEADROOM},
     "mode-3": {"mode": 3, **_SCAN, "hot_threshold_ms": 50, **_UNLIMITED, **_HEADROOM},
+    # Whatever faults is promoted, as before there was a threshold.
+    "unselected": {"mode": 2, **_SCAN, "hot_threshold_ms": 600_000, **_UNLIMITED, **_HEADROOM},
     # The kernel lowers the threshold by itself while more than the limit would be promoted.
     "mode-2-limited": {"mode": 2, **_SCAN, "hot_threshold_ms": 1000, "numa_balancing_promote_rate_limit_MBps": 100, **_HEADROOM},
     "mode-3-limited": {"mode": 3, **_SCAN, "hot_threshold_ms": 1000, "numa_balancing_promote_rate_limit_MBps": 100, **_HEADROOM},
 }
-TABLED = ("default", "tuned")
 _DAMON_COMMON = {"hot_percent": 20, "cold_percent": 5, "cold_age": 5, "quota_ms": 0, "quota_bytes": 0}
 # damo's recipe for tiers (its scripts/mem_tier.sh): hot is 5 % of the checks, cold none; 200 MB a second each way, the hottest
 # and the coldest first; node 0 to be used to 99.7 %, each node to have 0.5 % free; 4 % of the accesses to be seen.

@@ -4,14 +4,14 @@ from typing import Dict, Type
 
 from .base import Failed, Workload
 from .disturbed import GupsDisturbed
-from .gups import Gups, GupsJump, GupsMixed, GupsRead, Needle
+from .gups import Gups, GupsFits, GupsJump, GupsMixed, GupsRead, Needle
 from .hsqldb import Hsqldb
 from .kv import MemcachedLatest, MemcachedZipf, RedisLatest, RedisZipf
 from .postgresql import Postgresql
 from .programs import Graph, Pagerank, Sort, Sssp
 
 WORKLOADS: Dict[str, Type[Workload]] = {kind.name: kind for kind in (
-    Gups, GupsJump, Needle, GupsRead, GupsMixed,
+    Gups, GupsJump, Needle, GupsRead, GupsMixed, GupsFits,
     RedisLatest, RedisZipf, MemcachedLatest, MemcachedZipf,
     Graph, Sssp, Pagerank, Sort,
     Postgresql, Hsqldb,

@@ -55,6 +55,7 @@ class Workload:
     has_truth = has_jump = False
     checked = True                      # reads all it has written in the end; the runner asks for it where we move memory
     shared = False                      # its memory is shared between processes: moving it needs to say so
+    fits = False                        # into tier 1, all of it
     page_sizes: Tuple[str, ...] = ("4K",)
     memory_bytes = 0
     ns_per_instruction = 8              # of the guest's clock

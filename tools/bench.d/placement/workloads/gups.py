@@ -48,6 +48,12 @@ class Needle(Gups):
     chunk, hot_bytes, hot_percent = "512KiB", 16 * MEBI, 90
 
 
+class GupsFits(Gups):
+    """All of it fits into tier 1: the right answer is to do nothing."""
+
+    name, fits, memory_bytes = "gups-fits", True, 320 * MEBI
+
+
 class GupsRead(Gups):
     """Nothing is written."""
 

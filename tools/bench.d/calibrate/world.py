@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""What others measured on real machines, as ratios where two runs were compared, with where it stands. Pure data."""
+from dataclasses import dataclass
+
+LKML_MOVES = "move_pages(2) on Zen 3, LKML, March 2026"
+LKML_SELECTION = "pmbench, DRAM and PMEM of two sockets, cover letter of hot page selection, LKML 2204.1/00143"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure from `low` to `high`; ratios are above 1 where the first of the two is faster, or moved more."""
+
+    name: str
+    what: str
+    low: float
+    high: float
+    source: str
+    is_ratio: bool = True
+    unlike: str = ""  # why ours may be of another size
+
+
+FIGURES = (
+    Published("move-4K", "moves of 4 KiB pages, GB/s", 3.55, 3.55, LKML_MOVES, False),
+    Published("move-64K", "moves of 64 KiB folios, GB/s", 6.16, 6.16, LKML_MOVES, False),
+    Published("move-2M", "moves of 2 MiB pages, GB/s", 10.88, 10.88, LKML_MOVES, False),
+    Published("thp", "GUPS in one tier, 2 MiB pages over 4 KiB", 1.20, 1.40, "usual on servers; no one source"),
+    Published("selection", "NUMA balancing, hot page selection over none", 165.7 / 146.9, 165.7 / 146.9, LKML_SELECTION),
+    Published("selection-moved", "... its bytes moved", 544.0 / 725.6, 544.0 / 725.6, LKML_SELECTION),
+    Published("limit", "... rate limit and automatic threshold over selection alone", 170.5 / 165.7, 170.5 / 165.7, LKML_SELECTION),
+    Published("limit-moved", "... its bytes moved", 136.9 / 544.0, 136.9 / 544.0, LKML_SELECTION),
+    Published("tpp", "TPP over Linux without tiering", 1.18, 1.18, "ASPLOS 2023, arXiv 2206.02878"),
+    Published("damon", "DAMON, tuned by itself, over no tiering", 1.0442, 1.0442, "Taobench-like, linux-mm, March 2025"),
+    Published("nb-default", "NUMA balancing as it comes over no tiering", 0.9266, 0.9266, "Taobench-like, linux-mm, March 2025"),
+    Published("hmsdk", "HMSDK over no tiering", 1 / 0.66, 1 / 0.66, "HiBench RandomForest, two CXL cards, HMSDK's wiki"),
+    Published("nomad", "a program while its pages are copied beside it over while it waits for them", 1.0, 6.0,
+              "Nomad over TPP under memory pressure, \"up to\", OSDI 2024"),
+)
