@@ -19,6 +19,7 @@ from lab.kernels import GATES  # noqa: E402
 from lab.machine import available_memory  # noqa: E402
 import build  # noqa: E402
 import cells  # noqa: E402
+import gate  # noqa: E402
 import keep  # noqa: E402
 import report  # noqa: E402
 import runner  # noqa: E402
@@ -47,6 +48,8 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
                                     "the guest's, which counts instructions; see tools/bench.d/README.md.")
     flags.add_argument("--quick", action="store_true", help=f"{', '.join(QUICK_WORKLOADS)} on 6.12, one setting of each "
                        f"system, {QUICK_WINDOW:g} s windows")
+    flags.add_argument("--gate", action="store_true", help=f"{', '.join(gate.WORKLOADS)}: fail where HM-Keeper needs more than "
+                       f"{gate.LIMIT:g} times first-touch's modelled time; runs all of it again, {QUICK_WINDOW:g} s windows")
     flags.add_argument("--workload", metavar="NAME,...", help=f"of {', '.join(WORKLOADS)} (default: all); without this, "
                        "--system, --pages and --repeat it is the full table")
     flags.add_argument("--system", metavar="NAME,...", help=f"of {', '.join(cells.SYSTEMS)} and hm-keeper/ABLATION with "
@@ -69,7 +72,9 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags.add_argument("--json", type=Path, metavar="FILE", help="write the table there")
     flags.add_argument("--report", type=Path, metavar="FILE", help="write the Markdown page there, pictures beside it")
     flags.add_argument("--list", action="store_true", help="print the cells and end")
-    return flags.parse_args(argv)
+    args = flags.parse_args(argv)
+    args.again |= args.gate  # what ran before ran other code
+    return args
 
 
 def chosen(text: Optional[str], known: List[str], default: List[str], what: str) -> List[str]:
@@ -94,14 +99,18 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
         if flag and not flag.resolve().parent.is_dir():
             raise UsageError(f"{flag}: there is no folder {flag.parent}; create it first")
     kernels = chosen(args.kernel, [*GATES, "newest"], [], "kernel")
-    if args.quick or args.workload or args.system or args.pages or args.repeat or args.setting:
-        rows: Rows = [
+    if args.gate:
+        if args.quick or args.workload or args.system or args.pages or args.setting or args.stored:
+            raise UsageError("--gate has its own choice of cells; leave the other choices out")
+        rows: Rows = [(gate.WORKLOADS, gate.SYSTEMS, "4K", repeats, False)]
+    elif args.quick or args.workload or args.system or args.pages or args.repeat or args.setting:
+        rows = [
             (chosen(args.workload, list(WORKLOADS), list(QUICK_WORKLOADS if args.quick else WORKLOADS), "workload"),
              chosen(args.system, [*cells.SYSTEMS, *ABLATED], list(cells.SYSTEMS), "system"), pages, repeats, True)
             for pages in chosen(args.pages, ["4K", "THP"], ["4K"], "pages")]
     else:
         rows = FULL
-    window = args.window or (QUICK_WINDOW if args.quick else None)
+    window = args.window or (QUICK_WINDOW if args.quick or args.gate else None)
     tuned = args.tuned or args.quick
     systems = dict.fromkeys(system for _, row, *_ in rows for system in row)
     named = chosen(args.setting, list(dict.fromkeys(name for system in systems for name in cells.settings(system) if name)), [],
@@ -141,7 +150,7 @@ def run_all(args: argparse.Namespace, wanted: List[cells.Cell], store: keep.Stor
 
 
 def main() -> int:
-    """0: every cell has a result; 1: some have not; 2: usage."""
+    """0: every cell has a result, and with --gate nobody is slower; 1: not so; 2: usage."""
     args, began = parse(), time.monotonic()
     try:
         wanted = plan(args)
@@ -162,8 +171,11 @@ def main() -> int:
         report.write(rows, missing, args.report, load_machine(args.machine))
     for reason in failed:
         print(f"bench: failed: {reason}", file=sys.stderr)
+    slower = gate.slower(rows, missing) if args.gate else []
+    for line in slower:
+        print(f"bench: gate: {line}", file=sys.stderr)
     print(f"{len(wanted) - len(missing)} of {len(wanted)} cells in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return 1 if failed or missing else 0
+    return 1 if failed or missing or slower else 0
 
 
 if __name__ == "__main__":
