@@ -185,6 +185,28 @@ class PerOperation(unittest.TestCase):
     def test_a_program_that_counts_none_has_none(self):
         self.assertIsNone(self.figures({"samples": [self.sample(1, 0, 0), self.sample(3, 0, 0)], "reports": {"seconds": [], "ops": []}}))
 
+    def test_moves_are_paid_once_what_is_saved_covers_what_was_spent_to_the_end(self):
+        base = {"seconds": [1.0], "operations": [100.0], "application_seconds": [10.0], "service_seconds": [0.0]}  # 0.1 s each
+
+        def paid(*rows: Any) -> Any:
+            names = ("seconds", "operations", "application_seconds", "service_seconds")
+            return costs.paid_seconds(dict(zip(names, map(list, zip(*rows)))), base)
+        self.assertEqual(paid((1, 10, 1.0, 0.5), (2, 20, 1.5, 0.5), (3, 30, 2.0, 0.6)), 2)       # saved 0, 0.5, 1.0
+        self.assertIsNone(paid((1, 10, 1.0, 0.5), (2, 20, 1.51, 0.5)))                           # 0.49 of 0.5
+        self.assertEqual(paid((1, 10, 0.4, 0.5), (2, 20, 1.9, 0.5), (3, 30, 2.0, 0.6)), 3)       # paid, lost again, paid
+        self.assertEqual(paid((1, 10, 1.0, 0.0)), 1)                                             # nothing spent
+
+    def test_costs_over_time_are_those_since_the_first_sample(self):
+        events = {"samples": [self.sample(1, 1000, 0), self.sample(2, 2000, 0), self.sample(3, 3000, 0)]}
+        found = costs.over_time(events, [self.mark(1), self.mark(2), self.mark(3)], self.MACHINE)
+        self.assertEqual((found["seconds"], found["operations"]), ([2, 3], [1000, 2000]))
+        for seconds, thousands in zip(found["application_seconds"], (1, 2)):
+            self.assertAlmostEqual(seconds, thousands * 1.1275e-3, delta=0.02 * thousands * 1.1275e-3)
+        for seconds, thousands in zip(found["service_seconds"], (1, 2)):
+            self.assertAlmostEqual(seconds, thousands * 0.33e-3, delta=1e-5)
+        self.assertIsNone(costs.over_time({"samples": [self.sample(1, 0, 0), self.sample(2, 0, 0)]}, [self.mark(1), self.mark(2)],
+                                          self.MACHINE))
+
     def test_large_pages_are_cheaper_to_move(self):
         of_size = [costs.of(self.mark(1), 1000, 2 << 20, self.MACHINE, costs.folio(pages))["moves_priced_ns"] for pages in ("4K", "THP")]
         self.assertAlmostEqual(of_size[0] / of_size[1], 10.88 / 3.55, delta=0.06)

@@ -4,7 +4,7 @@
 Application: nanoseconds of its CPU, by what they went to. Service: nanoseconds of the CPUs that only place memory. Moves: bytes.
 """
 from dataclasses import fields
-from typing import Any, Dict, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from lab import Machine
 from lab.model import ROLES, Window, Work
@@ -40,6 +40,40 @@ def between(events: Dict[str, Any], marks: Sequence[Mark], first: int, machine: 
         return None
     moved = new["counters"].get("moved_bytes", 0.0) - old["counters"].get("moved_bytes", 0.0)
     return of(marks[-1].since(marks[first]), ended - began, moved, machine, folio)
+
+
+def over_time(events: Dict[str, Any], marks: Sequence[Mark], machine: Machine) -> Optional[Dict[str, List[float]]]:
+    """From the first sample to each later one: operations, and modelled seconds of the application's CPU and of the service's.
+
+    None for a workload that counts no operations.
+    """
+    told = [operations_at(sample["seconds"], events) for sample in events["samples"]]
+    done = [operations for operations in told if operations is not None]
+    if len(done) < max(2, len(told)) or done[-1] - done[0] < 1:
+        return None
+    found: Dict[str, List[float]] = {"seconds": [], "operations": [], "application_seconds": [], "service_seconds": []}
+    for sample, operations, mark in list(zip(events["samples"], done, marks))[1:]:
+        window = Window(mark.since(marks[0]), machine)
+        found["seconds"].append(sample["seconds"])
+        found["operations"].append(operations - done[0])
+        found["application_seconds"].append(window.work(APPLICATION).seconds)
+        found["service_seconds"].append(sum(window.work(cpu).seconds for cpu in SERVICE))
+    return found
+
+
+def paid_seconds(ours: Dict[str, List[float]], base: Dict[str, List[float]]) -> Optional[float]:
+    """Until what the application has saved, at the pace of `base` over its whole window, covers what the service's CPUs have spent.
+
+    From then on it does so to the end; None where it does not at the end.
+    """
+    pace = base["application_seconds"][-1] / base["operations"][-1]
+    since: Optional[float] = None
+    for at, operations, own, spent in zip(*(ours[name] for name in ("seconds", "operations", "application_seconds", "service_seconds"))):
+        if operations * pace - own < spent:
+            since = None
+        elif since is None:
+            since = at
+    return since
 
 
 def of(mark: Mark, operations: float, moved_bytes: float, machine: Machine, folio: int) -> Dict[str, Any]:

@@ -39,6 +39,7 @@ def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
         "modelled_ns_per_kilo_instruction": _pace(whole, machine),
         "settled_modelled_ns_per_kilo_instruction": _pace(settled, machine),
         "per_operation": costs.between(events, marks, 0, machine, folio),
+        "costs_over_time": costs.over_time(events, marks, machine),
         "settled_per_operation": costs.between(events, marks, settled_from - 1, machine, folio),
         "kernel_instructions_percent": _percent(whole, [APPLICATION], ["kernel"]),
         "own_cpu_instructions_percent": _percent(whole, SERVICE, ["user", "kernel"]),

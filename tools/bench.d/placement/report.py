@@ -14,7 +14,7 @@ Row = Dict[str, Any]
 COLUMNS: Tuple[Tuple[str, str], ...] = (  # title, how a row shows it
     ("system", "system"), ("tier 1", "share"), ("of oracle", "oracle"), ("latency", "latency"), ("time", "time"),
     ("settled", "settled"), ("recall", "recall"), ("precision", "precision"), ("converged", "converged"),
-    ("after jump", "reconverged"), ("overhead", "overhead"), ("moved", "moved"),
+    ("after jump", "reconverged"), ("paid", "paid"), ("overhead", "overhead"), ("moved", "moved"),
     ("ns/op", "application_ns"), ("service ns/op", "service_cpu_ns"), ("moved B/op", "moved_bytes"), ("gap p99", "gap"),
     ("gap max", "longest"))
 PER_OPERATION = ("application_ns", "service_cpu_ns", "moved_bytes")
@@ -24,7 +24,8 @@ LEGEND = (
     "modelled mean of a miss, then. *time*: modelled time for the same work over the whole window, first-touch = 1; "
     "*settled*: the same for the last quarter. *recall*, *precision*: of the hot set the system reports, at its best "
     "threshold, last look. *converged*, *after jump*: seconds of the guest's clock (intervals, for HM-Keeper) until tier "
-    "1's share is and stays within 5 % of where it settles. *overhead*: instructions the kernel executes in the "
+    "1's share is and stays within 5 % of where it settles. *paid*: seconds of that clock until the time the application has "
+    "saved covers the CPU time of what places its memory (–: not within the window). *overhead*: instructions the kernel executes in the "
     "application's way beyond first-touch's, and all of the system's own, per user instruction of the application. "
     "*ns/op*, *service ns/op*, *moved B/op*: modelled time of the application, modelled CPU time of what places its memory "
     "and bytes moved, per operation that the workload counts, in the last quarter. "
@@ -94,7 +95,7 @@ def _show(row: Row, what: str) -> str:
         return _number((row["settled_per_operation"] or {}).get(what), "{:.1f}")
     simple = {"latency": ("modelled_latency_ns", "{:.0f} ns"), "time": ("modelled_time_vs_first_touch", "{:.3f}"),
               "settled": ("settled_modelled_time_vs_first_touch", "{:.3f}"), "recall": ("recall", "{:.2f}"),
-              "precision": ("precision", "{:.2f}"), "reconverged": ("reconverge_seconds", "{:.1f} s"),
+              "precision": ("precision", "{:.2f}"), "reconverged": ("reconverge_seconds", "{:.1f} s"), "paid": ("paid_seconds", "{:.1f} s"),
               "overhead": ("overhead_instructions_percent", "{:.1f} %"), "gap": ("gap_p99_us", "{:.0f} µs"),
               "longest": ("gap_max_us", "{:.0f} µs")}
     name, form = simple[what]

@@ -4,9 +4,11 @@ from collections import defaultdict
 from statistics import median
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+import costs
 import figures
 
 Run = Dict[str, Any]   # what main.py keeps of a run: cell, figures, belief, hindsight
+NOTHING = ("first-touch", "oracle")  # whose service spends nothing
 PACE = "modelled_ns_per_kilo_instruction"
 
 
@@ -46,6 +48,14 @@ def _bound(chosen: Dict[str, List[Run]]) -> Optional[float]:
     return None
 
 
+def _paid(run: Run, base: Optional[Sequence[Run]]) -> Optional[float]:
+    """None without a base of the same model, or where either counts no operations."""
+    if not base or run["cell"]["system"] in NOTHING or _model(run) != _model(base[0]):
+        return None
+    ours, theirs = (one["figures"].get("costs_over_time") for one in (run, base[0]))
+    return costs.paid_seconds(ours, theirs) if ours and theirs else None
+
+
 def _median(runs: Sequence[Run], name: str) -> Any:
     values = [run["figures"][name] for run in runs if run["figures"].get(name) is not None]
     return median(values) if values else None
@@ -74,6 +84,7 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
         "modelled_time_vs_first_touch": _over(runs, base, PACE),
         "settled_modelled_time_vs_first_touch": _over(runs, base, f"settled_{PACE}"),
         "per_operation": own.get("per_operation"), "settled_per_operation": own.get("settled_per_operation"),
+        "paid_seconds": _paid(typical, base),
         "oracle_ratio": own["tier_share"][0] / bound if bound else None,
         "oracle_source": None if not bound else "run" if typical["has_truth"] else "hindsight",
         "recall": looks[-1]["recall"] if looks else None,
