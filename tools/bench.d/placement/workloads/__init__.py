@@ -4,16 +4,16 @@ from typing import Dict, Type
 
 from .base import Failed, Workload
 from .disturbed import GupsDisturbed
-from .gups import Gups, GupsFits, GupsJump, GupsMixed, GupsRead, Needle
+from .gups import Gups, GupsFits, GupsJump, GupsLarge, GupsMixed, GupsRead, Needle
 from .hsqldb import Hsqldb
 from .kv import MemcachedLatest, MemcachedZipf, RedisLatest, RedisZipf
 from .postgresql import Postgresql
-from .programs import Graph, Pagerank, Sort, Sssp
+from .programs import Graph, Pagerank, Sort, Sssp, Stream
 
 WORKLOADS: Dict[str, Type[Workload]] = {kind.name: kind for kind in (
-    Gups, GupsJump, Needle, GupsRead, GupsMixed, GupsFits,
+    Gups, GupsJump, Needle, GupsRead, GupsMixed, GupsLarge, GupsFits,
     RedisLatest, RedisZipf, MemcachedLatest, MemcachedZipf,
-    Graph, Sssp, Pagerank, Sort,
+    Graph, Sssp, Pagerank, Sort, Stream,
     Postgresql, Hsqldb,
     GupsDisturbed,
 )}

@@ -48,6 +48,14 @@ class Needle(Gups):
     chunk, hot_bytes, hot_percent = "512KiB", 16 * MEBI, 90
 
 
+class GupsLarge(Gups):
+    """More is hot than fits into tier 1."""
+
+    name, page_sizes = "gups-large", ("4K", "THP")
+    has_truth = False  # for the oracle, which places all of it: hindsight tells the best
+    memory_bytes, hot_bytes, hot_percent = 1536 * MEBI, 640 * MEBI, 95
+
+
 class GupsFits(Gups):
     """All of it fits into tier 1: the right answer is to do nothing."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs of ours that are a whole workload each: graph algorithms and a sort."""
+"""Programs of ours that are a whole workload each: graph algorithms, a sort, a stream."""
 from typing import Any, List
 
 from .base import MEBI, OneProgram
@@ -43,3 +43,16 @@ class Sort(OneProgram):
 
     def command(self) -> List[Any]:
         return [self.build / "tools/load/hmk-load-sort", "--hold", "--size", f"{self.memory_bytes // MEBI}MiB"]
+
+
+class Stream(OneProgram):
+    """STREAM's triad: all of it is used alike, in order, as fast as memory gives it."""
+
+    name = "stream"
+    programs = ("hmk-load-stream",)
+    page_sizes = ("4K", "THP")
+    memory_bytes = 1200 * MEBI
+
+    def command(self) -> List[Any]:
+        return [self.build / "tools/load/hmk-load-stream", "--hold", "--size", f"{self.memory_bytes // MEBI}MiB",
+                "--pages", "thp" if self.page_size == "THP" else "4KiB", *([] if self.checked else ["--no-check"])]
