@@ -37,6 +37,7 @@ std::vector<policy::Move> in_pieces(const policy::Move& move) {
 template <typename Steps>
 std::vector<hmk_range> to_ranges(const Steps& steps) {
   std::vector<hmk_range> ranges;
+  ranges.reserve(steps.size());
   for (const auto& step : steps)
     ranges.push_back({.start = step.move.start,
                       .length = step.move.length,
