@@ -22,7 +22,7 @@ EXPLAINED = world.Published("a", "a over b", 1.2, 1.4, "somebody", unlike="it is
 
 
 def run(pace: float, moved: float = 0.0) -> dict:
-    return {"figures": {ours.PACE: pace, "bytes_migrated": moved}}
+    return {"figures": {"settled_per_operation": {"application_ns": pace}, "bytes_migrated": moved}}
 
 
 class Directions(unittest.TestCase):

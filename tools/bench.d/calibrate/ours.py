@@ -9,11 +9,9 @@ sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/bench.d/placement")
 
 from lab.prices import COPY_MBPS, HUGE, SMALL, move_seconds  # noqa: E402
 import cells  # noqa: E402
-import table  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
 
 KERNEL, GIB = "6.12", 1 << 30
-PACE = f"settled_{table.PACE}"
 Key = Tuple[str, str, str, str]  # workload, system, setting, page size
 NOTHING = ("first-touch", "")
 #: The ratio of these two runs, by time or by bytes moved.
@@ -44,7 +42,7 @@ def of(runs: Dict[Key, Any], moves: List[Dict[str, Any]]) -> Dict[str, Optional[
     """By the names of world.py: from finished cells, and from the rows of tools/bench moves; None where a run is missing."""
     found: Dict[str, Optional[float]] = {name: GIB / move_seconds(GIB, folio, COPY_MBPS) / 1e9 for name, folio in FOLIOS.items()}
     for name, (first, second) in FASTER.items():
-        found[name] = _ratio(runs.get(second), runs.get(first), lambda run: run["figures"][PACE])
+        found[name] = _ratio(runs.get(second), runs.get(first), _application_ns)
     for name, compared in MOVED.items():
         first, second = FASTER[compared]
         found[name] = _ratio(runs.get(first), runs.get(second), lambda run: run["figures"]["bytes_migrated"])
@@ -52,8 +50,14 @@ def of(runs: Dict[Key, Any], moves: List[Dict[str, Any]]) -> Dict[str, Optional[
     return found
 
 
+def _application_ns(run: Any) -> Optional[float]:
+    """Per operation: servers spend more instructions on an operation when fewer wait for them."""
+    return (run["figures"]["settled_per_operation"] or {}).get("application_ns")
+
+
 def _ratio(above: Any, below: Any, figure: Any) -> Optional[float]:
-    return figure(above) / figure(below) if above and below and figure(below) else None
+    of_above, of_below = (figure(run) if run else None for run in (above, below))
+    return of_above / of_below if of_above and of_below else None
 
 
 def _beside(moves: List[Dict[str, Any]]) -> Optional[float]:
