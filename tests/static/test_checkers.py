@@ -23,7 +23,7 @@ WANTED = {
     "clang": ["self-comparison"],
     "coccinelle": ["still held on return", "is not put on this way out", "may sleep"],
     "checkpatch": ["CODE_INDENT"],
-    "clang-tidy": ["after it was moved"],
+    "clang-tidy": ["after it was moved", "daemon/broken.cpp:1: error: clang cannot compile it"],
     "cppcheck": ["out of bounds"],
     "mypy": ['expected "str"', "in no folder of PROGRAMS"],
     "pyflakes": ["undefined name 'never_defined'"],
@@ -40,9 +40,9 @@ def planted() -> Path:
     shutil.copy(ROOT / ".clang-tidy", root)
     for name in ("include", "uapi", "build/tidy"):
         (root / name).mkdir(parents=True, exist_ok=True)
-    source = root / "daemon/defects.cpp"
-    command = {"directory": str(root), "file": str(source), "command": f"c++ -std=c++20 -o x.o -c {source}"}
-    (root / user.DATABASE).write_text(json.dumps([command]), encoding="utf-8")
+    commands = [{"directory": str(root), "file": str(source), "command": f"c++ -std=c++20 -o x.o -c {source}"}
+                for source in (root / "daemon/defects.cpp", root / "daemon/broken.cpp")]
+    (root / user.DATABASE).write_text(json.dumps(commands), encoding="utf-8")
     return root
 
 
@@ -68,7 +68,7 @@ class ClangTidy(unittest.TestCase):
 
     def test_what_it_has_no_time_for_is_told_and_not_taken_for_clean(self):
         tree = Tree(planted(), ("6.1",), seconds=-1)
-        self.assertEqual((user.clang_tidy(tree), tree.notes), ([], ["1 of 1 files are left for the next run: -1 s are up"]))
+        self.assertEqual((user.clang_tidy(tree), tree.notes), ([], ["2 of 2 files are left for the next run: -1 s are up"]))
 
     def test_the_youngest_files_come_first_new_ones_before_all(self):
         ages = {"a.cpp": 5, "b.hpp": 1, "b.cpp": 7, "c.cpp": 3}

@@ -65,6 +65,9 @@ def _tidy(tree: Tree, entry: Dict[str, str], end: float) -> Optional[List[str]]:
     lines = lines_of(["clang-tidy", "--quiet", "-p", tree.root / DATABASE, f"--config-file={tree.root / '.clang-tidy'}",
                       "--extra-arg=-Wno-unknown-warning-option", entry["file"]], cwd=entry["directory"])
     found = findings(lines, tree.root)
+    broken = next((line for line in lines if line.endswith("[clang-diagnostic-error]")), None)
+    if broken and not found:  # in a header that is not ours
+        found = [f"{Path(entry['file']).relative_to(tree.root)}:1: error: clang cannot compile it, so nothing was checked: {broken}"]
     if not found:
         clean.parent.mkdir(parents=True, exist_ok=True)
         clean.touch()
