@@ -71,6 +71,7 @@ lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
 end = time.monotonic() + int(os.environ["HMK_SECONDS"])
 seen, first, books = 0, (0, 0), None
 sizes: List[int] = []
+files: List[int] = []
 while time.monotonic() < end or len(sizes) < WARM + LAST or rise(looked_at(sizes)) > RISE_KB and len(sizes) < MOST:
     target = start_target(len(sizes) % 2 == 1)
     lib.run(*HMKCTL, "attach", target.pid)
@@ -79,11 +80,14 @@ while time.monotonic() < end or len(sizes) < WARM + LAST or rise(looked_at(sizes
     target.end()
     lib.wait_for(lambda: not intervals(target.pid), 20, f"round {len(sizes)}: hmkd lets a dead target go")
     sizes.append(lib.held(daemon.pid)[0])
+    files.append(lib.resident_of_files(daemon.pid))
     if len(sizes) == WARM:
         first, books = lib.held(daemon.pid), lib.Books()
 seen += intervals(keeper.pid)
 last = lib.held(daemon.pid)
-print(f"{len(sizes)} targets, {seen} intervals; resident kB {sizes[:40]}{'...' if len(sizes) > 40 else ''}", flush=True)
+for what, kept in (("its own", sizes), ("of files", files)):
+    steps = [f"{size} from round {n} on" for n, size in enumerate(kept) if n == 0 or size != kept[n - 1]]
+    print(f"{len(sizes)} targets, {seen} intervals; resident kB {what}: {', '.join(steps)}", flush=True)
 rest = looked_at(sizes)
 lib.check(rise(rest) <= RISE_KB, f"hmkd's resident size rises by {rise(rest):.2f} kB of {RISE_KB:.0f} in each of {len(rest)} rounds")
 lib.check(rest[-1] <= rest[0] + ROOM_KB, f"by {rest[-1] - rest[0]} kB of {ROOM_KB} in all of them")
