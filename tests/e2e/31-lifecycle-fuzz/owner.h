@@ -47,6 +47,25 @@ static int allowed(long result, const char *what, const int *errnos)
 }
 #define ALLOWED(call, ...) allowed(call, #call, (const int[]){ __VA_ARGS__ __VA_OPT__(,) 0 })
 
+/* The switches of this kernel: not on each can the module split a huge page. */
+static uint32_t switches(void)
+{
+	static uint32_t known;
+	struct hmk_info info = { .size = sizeof(info) };
+	int fd;
+
+	if (known)
+		return known;
+	fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || ioctl(fd, HMK_IOC_GET_INFO, &info))
+		die("%s: %s", HMK_DEVICE_PATH, strerror(errno));
+	close(fd);
+	known = HMK_SWITCH_ALL & ~HMK_SWITCH_NO_BUDGET;
+	if (!(info.features >> HMK_FEAT_SPLIT_HUGE & 1))
+		known &= ~HMK_SWITCH_SPLIT_HUGE;
+	return known;
+}
+
 static struct hmk_params some_params(void)
 {
 	return (struct hmk_params){
@@ -56,7 +75,7 @@ static struct hmk_params some_params(void)
 		.budget_bp = 1 + (uint32_t)below(1000),
 		.num_scans = 1 + (uint32_t)below(below(4) ? 4 : 16),
 		.flush = (uint32_t)below(2),
-		.switches = below(3) ? 0 : (uint32_t)below(HMK_SWITCH_ALL + 1) & ~HMK_SWITCH_NO_BUDGET,
+		.switches = below(3) ? 0 : (uint32_t)below(HMK_SWITCH_ALL + 1) & switches(),
 		.max_region = 2ul << (20 + below(10)),
 	};
 }
