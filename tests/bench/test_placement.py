@@ -124,6 +124,14 @@ class Table(unittest.TestCase):
         self.assertEqual(rows[1]["modelled_time_vs_first_touch"], 0.8)
         self.assertEqual(rows[1]["settings"]["modelled_time_by_variant"], {"default": 0.9, "tuned": 0.8})
 
+    def test_runs_of_two_densities_are_not_compared(self):
+        dense = [run("w", "first-touch", "", .3, 500), run("w", "hm-keeper", "", .8, 400)]
+        for one in dense:
+            one["cell"]["density"] = 8
+        rows = table.rows([run("w", "first-touch", "", .3, 1000), run("w", "hm-keeper", "", .8, 500), *dense])
+        self.assertEqual([(row["density"], row["modelled_time_vs_first_touch"]) for row in rows], [(1, 1.0), (1, 0.5), (8, 1.0), (8, 0.8)])
+        self.assertIn("8 times as dense", report.text(rows))
+
     def test_runs_of_two_models_are_not_compared(self):
         ours = run("w", "hm-keeper", "", .8, 500)
         ours["figures"]["model"] = figures.MODEL
@@ -256,6 +264,13 @@ class Plan(unittest.TestCase):
         found = main.plan(main.parse(["--workload", "bfs", "--system", "damon,numa-balancing", "--kernel", "6.1,newest", "--tuned"]))
         self.assertEqual([(cell.system, cell.kernel) for cell in found], [("damon", "newest"), ("numa-balancing", "newest")])
 
+    def test_a_denser_run_is_another_cell_with_the_same_periods(self):
+        words = ["--workload", "bfs", "--system", "hm-keeper"]
+        plain, dense = main.plan(main.parse(words)), main.plan(main.parse([*words, "--density", "8"]))
+        self.assertEqual([cell.density for cell in plain + dense], [1, 8])
+        self.assertEqual(plain[0].knobs, dense[0].knobs)
+        self.assertEqual(dense[0].key, plain[0].key.replace("s_1", "s_x8_1"))
+
     def test_an_interval_has_as_many_instructions_for_each_workload(self):
         found = cells.plan(WORKLOADS, ["gups-stable", "bfs", "tpcc-postgresql"], ["hm-keeper"], "4K", 1, True, "6.12", None)
         self.assertEqual([cell.knobs["interval"] for cell in found], ["1s", "2s", "1s"])
@@ -319,6 +334,10 @@ class BadInput(unittest.TestCase):
         self.assertIn("gups-stable", self.refused("--workload", "gups"))
         self.assertIn("numa-balancing", self.refused("--system", "autonuma"))
         self.assertIn("6.12", self.refused("--kernel", "5.10"))
+
+    def test_a_density_that_cannot_be_had(self):
+        self.assertIn("--density 3: cannot be had; take one of 1, 2, 4, 8", self.refused("--density", "3"))
+        self.assertIn("counts no instructions", self.refused("--density", "2", "--kernel", "6.1,6.12"))
 
     def test_no_cell_fits(self):
         self.assertIn("--list", self.refused("--system", "damon", "--kernel", "6.1"))

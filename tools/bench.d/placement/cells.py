@@ -93,12 +93,13 @@ class Cell:
     knobs: Knobs = field(default_factory=dict, compare=False)
     command: Tuple[str, ...] = ()  # a program of the user's instead of a workload of ours
     settle_seconds: float = 0.0    # it has to fill its memory
+    density: int = 1               # times as many instructions in a second of the guest's clock as the workload asks for
 
     @property
     def key(self) -> str:
         """Name of the cell's file."""
         parts = (self.workload, self.system.replace("/", "+"), self.variant, self.kernel, self.page_size,
-                 f"{self.window_seconds:g}s", str(self.repeat))
+                 f"{self.window_seconds:g}s", f"x{self.density}" if self.density > 1 else "", str(self.repeat))
         return "_".join(part for part in parts if part)
 
 

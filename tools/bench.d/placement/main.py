@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tools/bench placement: who places memory how well, at what cost; every cell in a guest of its own."""
 import argparse
+import dataclasses
 import json
 import os
 import sys
@@ -29,6 +30,7 @@ from workloads import WORKLOADS  # noqa: E402
 MACHINE = ROOT / "configs/lab/bench-four-tier.yaml"
 QUICK_WORKLOADS = ("gups-stable", "gups-jump", "needle")
 QUICK_WINDOW = 10.0
+DENSITIES = (1, 2, 4, 8)  # of 8 ns an instruction; 8 times is 1 ns, as a server's core has them
 ABLATED = tuple(f"hm-keeper/{name}" for name in cells.ABLATIONS)
 #: The full table: workloads, systems, page size, repeats, whether peers run with their defaults too.
 Rows = Sequence[Tuple[Sequence[str], Sequence[str], str, int, bool]]  # workloads, systems, pages, repeats, with defaults
@@ -62,6 +64,8 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags.add_argument("--tuned", action="store_true", help="peers with our settings only, never with their defaults")
     flags.add_argument("--window", type=float, metavar="SECONDS", help="measured seconds of the guest's clock (default: the "
                        "workload's own)")
+    flags.add_argument("--density", type=int, default=1, metavar="N", help="N times as many instructions in a second "
+                       f"of the guest's clock, so N times as long on the host: one of {', '.join(map(str, DENSITIES))} (default: 1)")
     flags.add_argument("--machine", type=Path, default=MACHINE, metavar="FILE")
     flags.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="guests at a time")
     flags.add_argument("--out", type=Path, default=ROOT / "build/placement", metavar="DIR",
@@ -110,14 +114,18 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
             for pages in chosen(args.pages, ["4K", "THP"], ["4K"], "pages")]
     else:
         rows = FULL
+    if args.density not in DENSITIES:
+        raise UsageError(f"--density {args.density}: cannot be had; take one of {', '.join(map(str, DENSITIES))}")
+    if args.density > 1 and "6.1" in kernels:
+        raise UsageError("--density --kernel 6.1: its clock is the host's, which counts no instructions; leave one of them out")
     window = args.window or (QUICK_WINDOW if args.quick or args.gate else None)
     tuned = args.tuned or args.quick
     systems = dict.fromkeys(system for _, row, *_ in rows for system in row)
     named = chosen(args.setting, list(dict.fromkeys(name for system in systems for name in cells.settings(system) if name)), [],
                    "setting")
-    found = {cell.key: cell for kernel in kernels for names, systems_of, pages, times, with_defaults in rows
-             for cell in cells.plan(WORKLOADS, names, systems_of, pages, times, with_defaults and not tuned, kernel, window,
-                                   named)}
+    planned = (cell for kernel in kernels for names, systems_of, pages, times, with_defaults in rows
+               for cell in cells.plan(WORKLOADS, names, systems_of, pages, times, with_defaults and not tuned, kernel, window, named))
+    found = {cell.key: cell for cell in (dataclasses.replace(cell, density=args.density) for cell in planned)}
     if not found:
         raise UsageError("no cell fits all of --workload, --system, --kernel and --pages; see --list of a wider choice")
     return list(found.values())

@@ -11,6 +11,11 @@ OTHERS = ("#4393c3", "#d6604d", "#b2abd2", "#66c2a5", "#c51b7d", "#a6761d")
 LEFT, TOP, PLOT, LINE_HEIGHT = 70, 50, 620, 18
 
 
+def dense(row: Row) -> str:
+    """What a title says of a cell with more instructions in a second."""
+    return f", {row['density']} times as dense" if row["density"] > 1 else ""
+
+
 def _colour(row: Row, group: Sequence[Row]) -> str:
     others = [other["system"] for other in group if other["system"] not in COLOURS]
     return COLOURS.get(row["system"]) or OTHERS[others.index(row["system"]) % len(OTHERS)]
@@ -31,10 +36,10 @@ def systems(rows: Sequence[Row], file: Path) -> None:
     parts = [_text(LEFT, 24, "Share of the application's misses that tier 1 (full colour) and tier 2 (pale) serve", 15)]
     y, last = TOP, None
     for row in rows:
-        group = (row["workload"], row["page_size"], row["kernel"])
+        group = (row["workload"], row["page_size"], row["kernel"], row["density"])
         if group != last:
             y += 24
-            parts.append(_text(20, y - 5, f"{row['workload']}  {row['page_size']}  {row['kernel']}", 13))
+            parts.append(_text(20, y - 5, f"{row['workload']}  {row['page_size']}  {row['kernel']}{dense(row)}", 13))
             last = group
         first, second = row["tier_share"][0], row["tier_share"][1] if len(row["tier_share"]) > 1 else 0.0
         colour, x = _colour(row, rows), 170

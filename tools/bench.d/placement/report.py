@@ -50,7 +50,8 @@ def write(rows: Sequence[Row], missing: Sequence[str], file: Path, machine: Mach
     picture.systems(rows, folder / "systems.svg")
     parts = [*_head(rows, machine), f"![Tier 1's share, workload by system]({folder.name}/systems.svg)", "", LEGEND, ""]
     for title, group in _groups(rows):
-        name = "-".join((group[0]["workload"], group[0]["page_size"], group[0]["kernel"]))
+        name = "-".join([group[0]["workload"], group[0]["page_size"], group[0]["kernel"],
+                         *([f"x{group[0]['density']}"] if group[0]["density"] > 1 else [])])
         picture.shares(group, folder / f"{name}.svg")
         parts += [f"## {title}", "", "| " + " | ".join(head for head, _ in COLUMNS) + " |",
                   "|---" * len(COLUMNS) + "|"]
@@ -68,7 +69,7 @@ def write(rows: Sequence[Row], missing: Sequence[str], file: Path, machine: Mach
 def _groups(rows: Sequence[Row]) -> List[Tuple[str, List[Row]]]:
     found: Dict[str, List[Row]] = {}
     for row in rows:
-        found.setdefault(f"{row['workload']}, {row['page_size']} pages, kernel {row['kernel']}", []).append(row)
+        found.setdefault(f"{row['workload']}, {row['page_size']} pages, kernel {row['kernel']}{picture.dense(row)}", []).append(row)
     return list(found.items())
 
 
@@ -134,8 +135,8 @@ def _hindsight(group: Sequence[Row]) -> List[str]:
 
 def _ablations(rows: Sequence[Row]) -> List[str]:
     """HM-Keeper without a part of it over the whole of it, beside what the paper says of that part."""
-    whole = {row["workload"]: row for row in rows if row["system"] == "hm-keeper" and row["page_size"] == "4K"}
-    without = [row for row in rows if row["system"].startswith("hm-keeper/") and row["workload"] in whole
+    whole = {row["workload"]: row for row in rows if row["system"] == "hm-keeper" and row["page_size"] == "4K" and row["density"] == 1}
+    without = [row for row in rows if row["system"].startswith("hm-keeper/") and row["workload"] in whole and row["density"] == 1
                and row["settings"]["model"] == whole[row["workload"]]["settings"]["model"]]
     if not without:
         return []

@@ -59,8 +59,9 @@ def run(cell: Cell, machine: Machine, build: Path, module: Optional[Path], logs:
 
     thp = "always" if cell.page_size == "THP" else "never"
     program: Type[Workload] = WORKLOADS[cell.workload] if not cell.command else Command
+    ns_per_instruction = program.ns_per_instruction // cell.density
     with Guest(machine, cell.kernel, timeout=HOST_SECONDS, count=True, llc=LLC, thp=thp, clock=clock(cell.kernel),
-               ns_per_instruction=program.ns_per_instruction, pages=plan["pages"], results=logs) as guest:
+               ns_per_instruction=ns_per_instruction, pages=plan["pages"], results=logs) as guest:
         booted = time.monotonic()
         outcome = guest.run(["/usr/bin/python3", "-B", str(INSIDE), json.dumps(plan)], cwd=Path.cwd(), on_line=take,
                             on_idle=on_idle)
@@ -73,5 +74,5 @@ def run(cell: Cell, machine: Machine, build: Path, module: Optional[Path], logs:
     if events["started"]["left_out"]:
         told["knobs"][LEFT_OUT] = events["started"]["left_out"]
     return {"cell": told, "release": release, "clock": clock(cell.kernel),
-            "ns_per_instruction": program.ns_per_instruction, "host_seconds": outcome.seconds, "events": events,
+            "ns_per_instruction": ns_per_instruction, "host_seconds": outcome.seconds, "events": events,
             "marks": [mark.data for mark in outcome.marks]}

@@ -14,10 +14,10 @@ PACE = "modelled_ns_per_kilo_instruction"
 
 def rows(runs: Sequence[Run]) -> List[Dict[str, Any]]:
     """One object per cell of the table, in the order of the runs; the fields --json promises, and a few more."""
-    groups: Dict[Tuple[str, str, str], Dict[str, Dict[str, List[Run]]]] = defaultdict(lambda: defaultdict(dict))
+    groups: Dict[Tuple[Any, ...], Dict[str, Dict[str, List[Run]]]] = defaultdict(lambda: defaultdict(dict))
     for run in runs:
         cell = run["cell"]
-        by_variant = groups[cell["kernel"], cell["page_size"], cell["workload"]][cell["system"]]
+        by_variant = groups[cell["kernel"], cell["page_size"], cell["workload"], cell.get("density", 1)][cell["system"]]
         by_variant.setdefault(cell["variant"], []).append(run)
     found = []
     for systems in groups.values():
@@ -77,7 +77,7 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
     looks = typical["belief"]
     extra = _median(runs, "kernel_instructions_percent") - (_median(base, "kernel_instructions_percent") if base else 0.0)
     return {
-        "workload": cell["workload"], "system": name, "kernel": cell["kernel"], "page_size": cell["page_size"],
+        "workload": cell["workload"], "system": name, "kernel": cell["kernel"], "page_size": cell["page_size"], "density": cell.get("density", 1),
         "tier_share": own["tier_share"],
         "modelled_latency_ns": _median(runs, "modelled_latency_ns"),
         PACE: _median(runs, PACE),
