@@ -99,7 +99,7 @@ class Command(unittest.TestCase):
             self.assertEqual({row["name"] for row in rows}, {one.name for one in world.FIGURES})
 
     def test_bad_flags_are_usage(self):
-        for words in (("--jobs", "0"), ("--report", "/nowhere/page.md")):
+        for words in (("--jobs", "0"), ("--density", "3"), ("--report", "/nowhere/page.md")):
             done = self.bench(*words)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
 

@@ -30,6 +30,7 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags = argparse.ArgumentParser(prog="tools/bench calibrate", description=__doc__, epilog="Exit code 1 when a run is missing, a "
                                     "figure points the other way, or has another size and no reason in calibrate/world.py.")
     flags.add_argument("--machine", type=Path, default=placement.MACHINE, metavar="FILE")
+    flags.add_argument("--density", type=int, default=1, metavar="N", help="as of tools/bench placement (default: 1)")
     flags.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="guests at a time")
     flags.add_argument("--out", type=Path, default=ROOT / "build/calibrate", metavar="DIR",
                        help="one file per finished run; what is there is not run again (default: build/calibrate)")
@@ -41,6 +42,8 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     args = flags.parse_args(argv)
     if args.jobs < 1:
         raise UsageError(f"--jobs {args.jobs}: must be at least 1")
+    if args.density not in placement.DENSITIES:
+        raise UsageError(f"--density {args.density}: cannot be had; take one of {', '.join(map(str, placement.DENSITIES))}")
     for flag in (args.json, args.report):
         if flag and not flag.resolve().parent.is_dir():
             raise UsageError(f"{flag}: there is no folder {flag.parent}; create it first")
@@ -65,7 +68,7 @@ def main() -> int:
     """0: all signs, and sizes within twice or explained; 1: not so; 2: usage."""
     try:
         args = parse()
-        wanted = ours.plan()
+        wanted = ours.plan(args.density)
         if args.list:
             print("\n".join(cell.key for cell in wanted.values()))
             return 0
@@ -81,7 +84,7 @@ def main() -> int:
     if args.json:
         args.json.write_text(json.dumps(page.objects(rows), indent=1) + "\n", encoding="utf-8")
     if args.report:
-        args.report.write_text(page.markdown(rows, commits), encoding="utf-8")
+        args.report.write_text(page.markdown(rows, commits, args.density), encoding="utf-8")
     for reason in failed:
         print(f"bench: failed: {reason}", file=sys.stderr)
     return 0 if all(row.passes for row in rows) else 1

@@ -28,14 +28,14 @@ MOVED = {"selection-moved": "selection", "limit-moved": "limit"}
 FOLIOS = {"move-4K": SMALL, "move-64K": 65536, "move-2M": HUGE}
 
 
-def plan() -> Dict[Key, cells.Cell]:
+def plan(density: int = 1) -> Dict[Key, cells.Cell]:
     """Every run that a ratio needs, once."""
-    return {key: _cell(*key) for pair in FASTER.values() for key in pair}
+    return {key: _cell(*key, density) for pair in FASTER.values() for key in pair}
 
 
-def _cell(workload: str, system: str, setting: str, pages: str) -> cells.Cell:
+def _cell(workload: str, system: str, setting: str, pages: str, density: int) -> cells.Cell:
     return cells.Cell(workload, system, setting, KERNEL, pages, 1, WORKLOADS[workload].window_seconds,
-                      cells.settings(system)[setting])
+                      cells.settings(system)[setting], density=density)
 
 
 def of(runs: Dict[Key, Any], moves: List[Dict[str, Any]]) -> Dict[str, Optional[float]]:

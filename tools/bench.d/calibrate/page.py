@@ -17,13 +17,13 @@ def text(rows: Sequence[Verdict]) -> str:
     return "\n".join(f"{row.published.what:{wide}}  {_published(row):>12}  {_ours(row):>8}  {row.text}" for row in rows)
 
 
-def markdown(rows: Sequence[Verdict], commits: Sequence[str]) -> str:
+def markdown(rows: Sequence[Verdict], commits: Sequence[str], density: int = 1) -> str:
     parts = ["<!-- SPDX-License-Identifier: MIT -->", "# Does the model behave like a machine?", "",
              "Written by `tools/bench calibrate --report`; not edited by hand. What others measured on real machines, and what the lab's "
              "modelled time makes of the same comparison. A ratio above 1: the first is faster, or moved more. The loads are other ones "
              "and smaller; what must agree is the direction, and the size within twice (of a ratio, of what it is away from 1). The three "
              "speeds of moves agree because the model's constants were made from them.", "",
-             f"Commit: {', '.join(commits) or 'none'}.", "", "| | published | ours | | source |", "|---|---|---|---|---|"]
+             f"Commit: {', '.join(commits) or 'none'}. Density: {density} (`tools/bench.d/README.md`).", "", "| | published | ours | | source |", "|---|---|---|---|---|"]
     parts += [f"| {row.published.what} | {_published(row)} | {_ours(row)} | {row.text} | {row.published.source} |" for row in rows]
     return "\n".join(parts) + "\n"
 
