@@ -7,8 +7,8 @@ hmk_params to_params(const Config& config) {
   hmk_params params{};
   params.mask = HMK_PARAM_INTERVAL | HMK_PARAM_BUDGET | HMK_PARAM_NUM_SCANS | HMK_PARAM_ALPHA |
                 HMK_PARAM_TAU1 | HMK_PARAM_TAU2 | HMK_PARAM_TOP_K | HMK_PARAM_SCOUTS |
-                HMK_PARAM_INIT_SCAN | HMK_PARAM_MAX_REGION | HMK_PARAM_TAU_STEP | HMK_PARAM_FLUSH |
-                HMK_PARAM_SEED | HMK_PARAM_SWITCHES | HMK_PARAM_WEIGHT;
+                HMK_PARAM_MAX_REGION | HMK_PARAM_TAU_STEP | HMK_PARAM_FLUSH | HMK_PARAM_SEED |
+                HMK_PARAM_SWITCHES | HMK_PARAM_WEIGHT;
   params.interval_ns = static_cast<__u64>(config.interval.count());
   params.budget_bp = config.overhead_bp;
   params.num_scans = config.num_scans;
@@ -17,7 +17,6 @@ hmk_params to_params(const Config& config) {
   params.tau2_q16 = config.tau2_q16;
   params.top_k = config.top_k;
   params.scout_bp = config.scouts_bp;
-  params.init_scan_bp = config.init_scan_bp;
   params.max_region = config.max_region;
   params.weight = config.weight;
   params.tau_step_q16 = config.tau_step_q16;
@@ -46,7 +45,6 @@ hmk_params changed_params(const Config& now, const Config& old) {
   keep_if(params.tau2_q16 != before.tau2_q16, HMK_PARAM_TAU2);
   keep_if(params.top_k != before.top_k, HMK_PARAM_TOP_K);
   keep_if(params.scout_bp != before.scout_bp, HMK_PARAM_SCOUTS);
-  keep_if(params.init_scan_bp != before.init_scan_bp, HMK_PARAM_INIT_SCAN);
   keep_if(params.max_region != before.max_region, HMK_PARAM_MAX_REGION);
   keep_if(params.weight != before.weight, HMK_PARAM_WEIGHT);
   keep_if(params.tau_step_q16 != before.tau_step_q16, HMK_PARAM_TAU_STEP);

@@ -41,7 +41,6 @@ struct Config {
   std::uint32_t tau2_q16 = 0;  ///< 0: 2 * num_scans / 3
   std::uint32_t top_k = 5;
   std::uint32_t scouts_bp = 1000;
-  std::uint32_t init_scan_bp = 1000;
   std::uint64_t max_region = 256ull << 20;  ///< bytes
   std::uint32_t weight = 100;               ///< beside the sessions of other hmkds
   bool split_huge = false;                  ///< huge pages whose parts differ

@@ -255,9 +255,6 @@ const std::array kKeys{
     Key{"scouts", "percent of the samples, 0% .. 50%", kLive, kProfiling,
         [](Config& c, Text t) { return set_percent(c.scouts_bp, t, 0, 5000, "0% .. 50%"); },
         [](const Config& c) { return format_percent_bp(c.scouts_bp); }},
-    Key{"init_scan", "percent of the samples, 0% .. 50%", kLive, kProfiling,
-        [](Config& c, Text t) { return set_percent(c.init_scan_bp, t, 0, 5000, "0% .. 50%"); },
-        [](const Config& c) { return format_percent_bp(c.init_scan_bp); }},
     Key{"max_region", "size, 2MiB .. 1TiB", kLive, kProfiling,
         [](Config& c, Text t) {
           return assign<std::uint64_t>(c.max_region, parse_size(t), 2ull << 20, 1ull << 40, t,

@@ -209,15 +209,37 @@ def start_gups(*arguments: object, under: Tuple[str, ...] = ()) -> subprocess.Po
     return load
 
 
+def integrity(*arguments: object, until: Callable[[dict], bool], limit: float = 60, turn: int = 5) -> dict:
+    """What hmk-integrity counts, summed over turns of so many seconds until that is enough; none begins after `limit` seconds.
+
+    How often writers and mover meet in a second is the host's business, so counts are waited for.
+    """
+    sums: Dict[str, int] = {"turns": 0}
+    end = time.monotonic() + limit
+    while not sums["turns"] or time.monotonic() < end and not until(sums):
+        done = run(build("tests/programs/hmk-integrity"), "--for", f"{turn}s", *arguments, check_status=False)
+        print(" ".join(map(str, arguments)), done.stdout, end="", flush=True)
+        check(done.returncode in (0, 1), f"hmk-integrity has looked, it ended with {done.returncode}")
+        for key, value in json.loads(done.stdout.splitlines()[-1]).items():
+            each = {f"{key} {name}": number for name, number in value.items()} if isinstance(value, dict) else {key: value}
+            for name, number in each.items():
+                sums[name] = sums.get(name, 0) | number if name == "paths" else sums.get(name, 0) + number
+        sums["turns"] += 1
+    return sums
+
+
 CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
 
 
-def start_hmkd(config: str, log: Optional[Path] = None) -> subprocess.Popen:
-    """hmkd with these lines of configuration, which serves at CONTROL; its log is the test's own if none is named."""
+def start_hmkd(config: str, log: Optional[Path] = None, options: Tuple[object, ...] = (), under: Tuple[str, ...] = (),
+               control: str = CONTROL) -> subprocess.Popen:
+    """hmkd with these lines of configuration, which serves at `control`; its log is the test's own if none is named."""
     Path(CONFIG).write_text(config, encoding="ascii")
-    daemon = subprocess.Popen([build("daemon/hmkd"), "--config", CONFIG, "--socket", CONTROL],
+    Path(control).unlink(missing_ok=True)  # of one that was killed
+    daemon = subprocess.Popen([*under, build("daemon/hmkd"), "--config", CONFIG, "--socket", control, *map(str, options)],
                               stderr=log.open("wb") if log else None)
-    wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+    wait_for(lambda: os.path.exists(control) or daemon.poll() is not None, 30, "hmkd serves")
+    check(daemon.poll() is None, f"hmkd runs{': ' + log.read_text(encoding='utf-8') if log and daemon.poll() is not None else ''}")
     return daemon
 
 

@@ -62,7 +62,9 @@ class KernelLog(unittest.TestCase):
     def test_what_a_debug_kernel_says_at_boot_is_not_a_defect(self):
         lines = ["Lock dependency validator: Copyright (c) 2006 Red Hat, Inc., Ingo Molnar", "... MAX_LOCKDEP_SUBCLASSES:  8",
                  "kasan: KernelAddressSanitizer initialized", "kmemleak: Kernel memory leak detector initialized (mem pool available: 1)",
-                 "rcu: \tRCU lockdep checking is enabled.", "ODEBUG: selftest passed"]
+                 "rcu: \tRCU lockdep checking is enabled.", "ODEBUG: selftest passed",
+                 "Kernel command line: nowatchdog rcupdate.rcu_cpu_stall_timeout=60",
+                 "\tRCU CPU stall warnings timeout set to 60 (rcu_cpu_stall_timeout)."]
         self.assertEqual(splats(lines), [])
 
     def test_loading_an_unsigned_module_is_not_a_defect(self):

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Every checker of tools/check-static finds the defect planted for it: one that cannot fail proves nothing."""
+import contextlib
 import functools
+import io
 import json
 import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -14,6 +18,8 @@ from lab.apt import install_missing  # noqa: E402
 import kernel  # noqa: E402
 import user  # noqa: E402
 from checkers import CHECKERS  # noqa: E402
+from suite import static  # noqa: E402
+from suite.case import Report  # noqa: E402
 from tree import Tree, findings  # noqa: E402
 
 #: What the finding must tell of, for each checker.
@@ -61,6 +67,29 @@ def _add(name):
 
 for checker in CHECKERS:
     _add(checker)
+
+
+class Told(unittest.TestCase):
+    """What is planted for one of them comes out where somebody looks."""
+
+    CHEAP = "pyflakes"
+
+    def test_a_run_of_the_suite_fails_by_it(self):
+        report = Report()
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            report.add(static.run(planted(), self.CHEAP, float("inf")))
+            status = report.close()
+        self.assertEqual((status, report.failed), (1, [f"check-static/{self.CHEAP}"]))
+        self.assertIn(WANTED[self.CHEAP][0], said.getvalue())
+
+    def test_the_command_ends_with_1_and_the_file_has_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "found.json"
+            done = subprocess.run([ROOT / "tools/check-static", "--root", planted(), "--only", self.CHEAP, "--json", file],
+                                  check=False, stdout=subprocess.DEVNULL)
+            rows = json.loads(file.read_text(encoding="utf-8"))
+        self.assertEqual((done.returncode, [row["checker"] for row in rows]), (1, [self.CHEAP]))
+        self.assertTrue(any(WANTED[self.CHEAP][0] in line for line in rows[0]["findings"]))
 
 
 class ClangTidy(unittest.TestCase):

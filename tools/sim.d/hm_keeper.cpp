@@ -22,6 +22,29 @@ constexpr std::uint32_t kScoutBp = 1000;
 constexpr std::uint32_t kAlphaQ16 = HMK_CORE_Q16_ONE / 2;
 constexpr Bytes kMaxRegion = 256ull << 20;
 
+/// What the module's memory comes to, by its own rules: kmod/adapt.c, attach.c, publish.c.
+class Room {
+ public:
+  /// Of the array that is filled next: a quarter more than asked, and never given back.
+  void reserve(std::uint64_t regions) {
+    if (regions > next_) next_ = regions + regions / 4;
+  }
+  void swap() { std::swap(now_, next_); }
+  /// The table's: at first for twice what is there.
+  void publish(std::uint64_t regions, Bytes resident) {
+    if (records_ == 0) records_ = 2 * resident / HMK_CORE_BASE_REGION + 256;
+    if (regions > records_) records_ = regions + regions / 2;
+  }
+  void sample(std::uint64_t samples) { samples_ = std::max(samples_, samples); }
+  Bytes bytes() const {
+    return (now_ + next_) * sizeof(hmk_region) + 2 * records_ * sizeof(hmk_record) +
+           samples_ * sizeof(hmk_sample);
+  }
+
+ private:
+  std::uint64_t now_ = 0, next_ = 0, records_ = 0, samples_ = 0;
+};
+
 class HmKeeper final : public Profiler {
  public:
   explicit HmKeeper(const Means& means)
@@ -48,7 +71,9 @@ class HmKeeper final : public Profiler {
     hmk_hotness_gather(now_.data(), nr(), samples_.data());
     hmk_hotness_judge(now_.data(), nr(), kAlphaQ16);
     report(out);
+    room_.publish(now_.size(), world.bytes());
     adapt(out);
+    out.state_bytes = room_.bytes();
     return out;
   }
 
@@ -59,11 +84,13 @@ class HmKeeper final : public Profiler {
     std::uint64_t room = 2 * now_.size() + world.spans.size();
     for (const hmk_span& s : world.spans) room += (s.end - s.start) / HMK_CORE_BASE_REGION + 2;
     next_.resize(room);
+    room_.reserve(room);
     hmk_refresh_result res;
     next_.resize(hmk_regions_refresh(now_.data(), nr(), world.spans.data(),
                                      static_cast<__u32>(world.spans.size()), next_.data(),
                                      static_cast<__u32>(next_.size()), ++generation_, &res));
     now_.swap(next_);
+    room_.swap();
     changed_ = res.added || res.dropped || res.clipped;
     for (hmk_region& r : now_)
       r.resident_pages = static_cast<__u32>(hmk_region_pages(&r));  // all of it is present
@@ -111,6 +138,7 @@ class HmKeeper final : public Profiler {
   void sample(const World& world, std::uint32_t interval) {
     const Accesses accesses(world, means_.seed, interval, means_.leaf_shift, means_.window_s());
     samples_.clear();
+    room_.sample(hmk_quota_sum(now_.data(), nr()));
     for (hmk_region& r : now_) {
       if (hmk_region_is(&r, HMK_REGION_STALE)) continue;
       const auto first = static_cast<std::ptrdiff_t>(samples_.size());
@@ -142,7 +170,6 @@ class HmKeeper final : public Profiler {
     out.profiling_ns =
         static_cast<double>(out.samples) * (means_.num_scans + 1) * means_.scan_cost_ns +
         static_cast<double>(fixed_ns());
-    out.state_bytes = 2 * now_.size() * sizeof(hmk_region) + out.samples * sizeof(hmk_sample);
   }
 
   void adapt(Outcome& out) {
@@ -157,9 +184,11 @@ class HmKeeper final : public Profiler {
       const hmk_split_rule split = {tau_.tau2_q16, kAlphaQ16, generation_};
       hmk_split_result res;
       next_.resize(hmk_regions_split_room(now_.data(), nr(), &split));
+      room_.reserve(next_.size());
       next_.resize(hmk_regions_split(now_.data(), nr(), samples_.data(), next_.data(),
                                      static_cast<__u32>(next_.size()), &split, &res));
       now_.swap(next_);
+      room_.swap();
       out.splits = res.splits;
     }
     now_.resize(hmk_regions_merge(now_.data(), nr(), &merge, &merged));
@@ -174,6 +203,7 @@ class HmKeeper final : public Profiler {
   hmk_tau_rule tau_;
   hmk_quota_state quota_{};
   std::vector<hmk_region> now_, next_;
+  Room room_;
   std::vector<hmk_sample> samples_;
   __u32 tau1_;
   __u32 num_ps_ = 0;

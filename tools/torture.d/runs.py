@@ -60,7 +60,13 @@ class Store:
 def has_enough(row: Row, kernel: str, runs: List[Run]) -> bool:
     """Done, or failed and not explained: a failure is to be looked at, not repeated."""
     counted = counting(runs)
-    return any(run["failed"] for run in counted) or sum(run["count"] for run in counted) >= row.wanted[kernel]
+    return any(run["failed"] for run in counted) or is_reached(row, kernel, counted)
+
+
+def is_reached(row: Row, kernel: str, counted: Sequence[Run]) -> bool:
+    """As often as wanted, and each of its parts as well."""
+    return sum(run["count"] for run in counted) >= row.wanted[kernel] and \
+        all(sum(run.get(part, 0) for run in counted) >= least for part, least in row.least.items())
 
 
 def counting(runs: Sequence[Run]) -> List[Run]:

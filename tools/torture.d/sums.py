@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any, Dict, Sequence, Tuple
 
 from rows import Row
-from runs import counting, is_commit
+from runs import counting, is_commit, is_reached
 
 Sum = Dict[str, Any]
 COLUMNS = ("row", "kernel", "count", "wanted", "unit", "lost", "splats", "leaked", "seconds", "commits", "verdict")
@@ -22,12 +22,12 @@ def add_up(row: Row, kernel: str, runs: Sequence[Dict[str, Any]]) -> Sum:
     total = {name: sum(run[name] for run in counted) for name in ("count", "lost", "splats", "leaked", "seconds")}
     failed = [f"{run['commit']}: {run['failed']}" for run in counted if run["failed"]]
     wrong = failed or total["lost"] or total["splats"] or total["leaked"]
-    reached = total["count"] >= row.wanted[kernel]
+    parts = sum((Counter({part: run.get(part, 0) for part in row.least} | run.get("of", {})) for run in counted), Counter())
     return {"row": row.name, "kernel": kernel, **total, "wanted": row.wanted[kernel], "unit": row.unit,
             "inputs": sum(run.get("inputs", 0) for run in counted),
             "commits": dict(sum((Counter({run["commit"]: run["count"]}) for run in counted), Counter())),
-            "of": dict(sum((Counter(run.get("of", {})) for run in counted), Counter())),
-            "verdict": "failed" if wrong else "ok" if reached else "fewer" if counted else "not run", "failed": failed,
+            "of": dict(parts), "failed": failed,
+            "verdict": "failed" if wrong else "ok" if is_reached(row, kernel, counted) else "fewer" if counted else "not run",
             "explained": [f"{run['commit']}: {run['failed']}: {run['explained']}" for run in runs if run.get("explained")],
             "unknown": sum(run["count"] for run in runs if not is_commit(run["commit"]) and not run.get("explained"))}
 

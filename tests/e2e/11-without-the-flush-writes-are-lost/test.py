@@ -7,7 +7,6 @@
 """The negative controls, so the integrity test can fail: it reports corruption with the TLB flush left out,
 on both commit paths, and with the write bit as the only sign of a write while something else clears that bit;
 none with the same load and the module as it ships, which refuses both switches."""
-import json
 import os
 import sys
 from typing import List
@@ -19,18 +18,15 @@ PROGRAM = lib.build("tests/programs/hmk-integrity")
 
 lib.load_module(os.environ["HMK_VARIANT"])
 for path in (["--no-flush"], ["--no-flush", "--force-vma"], ["--write-bit", "--force-vma", "--clear-refs"]):
-    done = lib.run(PROGRAM, "--size", "16MiB", "--for", "5s", *path, check_status=False)
-    print(done.stdout)
-    seen = json.loads(done.stdout.splitlines()[-1])
-    lib.check(done.returncode == 1 and seen["corrupt"] > 0, f"{seen['corrupt']} corrupt visits were found")
+    seen = lib.integrity("--size", "16MiB", *path, until=lambda sums: sums["corrupt"] > 0)
+    lib.check(seen["corrupt"] > 0, f"{seen['corrupt']} corrupt visits were found")
 lib.unload_module()
 
 lib.load_module()
 NO_FLAGS: List[str] = []
 for path in (NO_FLAGS, ["--force-vma"]):
-    done = lib.run(PROGRAM, "--size", "16MiB", "--for", "5s", "--clear-refs", *path)
-    print(done.stdout)
-    lib.check(json.loads(done.stdout.splitlines()[-1])["recopied"] > 1000, "pages were written and copied again")
+    seen = lib.integrity("--size", "16MiB", "--clear-refs", *path, until=lambda sums: sums["recopied"] > 1000)
+    lib.check(seen["corrupt"] == 0 and seen["recopied"] > 1000, f"{seen['recopied']} pages were written and copied again")
 for switch in ("--no-flush", "--write-bit"):
     done = lib.run(PROGRAM, "--size", "16MiB", "--for", "1s", switch, check_status=False)
     lib.check(done.returncode == 3, f"the shipped module refuses {switch}: {done.stdout.strip()}")

@@ -18,9 +18,9 @@ sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
 LOAD = lib.build("tools/load/hmk-load-kv")
-REDIS, STATE, CONTROL, CONFIG = "/run/redis.sock", "/run/load.state", "/run/hmk.sock", "/run/hmkd.yaml"
+REDIS, STATE = "/run/redis.sock", "/run/load.state"
 FEWEST, KEYS = 10, 60000
-rng = random.Random(7)
+rng = random.Random(int(lib.seed()))
 
 
 def start_redis() -> subprocess.Popen:
@@ -33,20 +33,14 @@ def start_redis() -> subprocess.Popen:
 def start_hmkd(pid: int, first: int) -> subprocess.Popen:
     """Another order of tiers each time, so that the hot data always has somewhere to go."""
     tiers = [(first + i) % 4 for i in range(4)]
-    Path(CONFIG).write_text(f"mode: manage\ninterval: 200ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\ntiers: {tiers}\n",
-                            encoding="ascii")
-    Path(CONTROL).unlink(missing_ok=True)
-    log = open("/run/hmkd.log", "ab")
-    process = subprocess.Popen([lib.build("daemon/hmkd"), "--pid", str(pid), "--config", CONFIG, "--socket", CONTROL],
-                               stdout=log, stderr=log)
-    lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
-    return process
+    return lib.start_hmkd(f"mode: manage\ninterval: 200ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\ntiers: {tiers}\n",
+                          Path("/run/hmkd.log"), ("--pid", pid))
 
 
 def promoted() -> int:
     """Asked twenty times a second: to start hmkctl each time would take the CPU from hmkd."""
     try:
-        page = lib.get(CONTROL, "/metrics")
+        page = lib.get(lib.CONTROL, "/metrics")
     except OSError:
         return 0
     match = re.search(r"^hmk_promoted_bytes_total\S* (\d+)$", page, re.M)

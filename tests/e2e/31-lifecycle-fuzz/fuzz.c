@@ -128,7 +128,7 @@ static const char *lacking(void)
 #define AS_NAME(name) #name,
 	static const char *const names[] = { FUZZ_KINDS(AS_NAME) };
 
-	for (unsigned int i = 0; i < WANTED; i++) {
+	for (unsigned int i = WANTED_FROM; i < DID_NR; i++) {
 		if (!sh->did[i])
 			return names[i];
 	}

@@ -11,7 +11,9 @@
 #ifndef TARGETS
 #define TARGETS		3
 #define OWNERS		3
-#define WANTED		DID_NR	/* of the first so many kinds there must have been some */
+#endif
+#ifndef WANTED_FROM
+#define WANTED_FROM	DID_map	/* of this kind and those after it there must have been some */
 #endif
 #define SLOTS		(2 * TARGETS)	/* a target's forked child has a slot of its own */
 #define MAPPINGS	24

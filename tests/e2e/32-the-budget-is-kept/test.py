@@ -13,7 +13,8 @@ import sys
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-INTERVALS = 8
+INTERVALS, INTERVAL_NS = 8, 500_000_000
+ENOUGH_BP = 100  # a budget with which an interval need not be longer than asked for
 SETTLED = 2  # the first learns what a scan costs, the second judges the first regions
 
 
@@ -24,7 +25,7 @@ def load():
 
 def watch(program, budget_bp, weight=100, intervals=INTERVALS):
     """hmk-tablecat on it, under way."""
-    return subprocess.Popen([lib.build("tests/programs/hmk-tablecat"), "--pid", str(program.pid), "--interval", "500ms",
+    return subprocess.Popen([lib.build("tests/programs/hmk-tablecat"), "--pid", str(program.pid), "--interval", f"{INTERVAL_NS // 1_000_000}ms",
                              "--intervals", str(intervals), "--budget-bp", str(budget_bp), "--weight", str(weight),
                              "--brief"], stdout=subprocess.PIPE, text=True)
 
@@ -38,14 +39,18 @@ def rows(cat):
 
 def show(row):
     """One line for the log."""
-    print(f"interval {row['seq']}: {row['profile_ns'] / row['budget_ns']:.2f} of its budget of "
+    print(f"interval {row['seq']}: {length_ns(row) / 1e6:.0f} ms, {row['profile_ns'] / row['budget_ns']:.2f} of its budget of "
           f"{row['budget_ns'] / 1e6:.2f} ms, {row['nr_regions']} regions, {row['nr_samples']} samples at "
           f"{row['scan_cost_ns']} ns", flush=True)
 
 
+def length_ns(row):
+    return row["end_ns"] - row["start_ns"]
+
+
 def is_share(row, share):
     """Of the interval, whatever its length: where little is left beside judging the regions, it is longer than asked for."""
-    return abs(row["budget_ns"] / (row["end_ns"] - row["start_ns"]) / share - 1) < 0.05
+    return abs(row["budget_ns"] / length_ns(row) / share - 1) < 0.05
 
 
 def each_budget_is_kept(program):
@@ -58,6 +63,7 @@ def each_budget_is_kept(program):
         lib.check(all(row["profile_ns"] <= row["budget_ns"] and is_share(row, budget_bp / 10000) for row in settled),
                   f"{budget_bp / 100} % is kept in {len(settled)} intervals")
         lib.check(all(row["nr_samples"] > 0 for row in settled), "while pages are watched")
+        lib.check(budget_bp < ENOUGH_BP or all(length_ns(row) < 1.1 * INTERVAL_NS for row in settled), "in intervals as asked for")
 
 
 def sessions_share_it(programs):

@@ -19,15 +19,19 @@ from pathlib import Path
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-HMKCTL, CONTROL, CONFIG, LOG = lib.build("tools/hmkctl/hmkctl"), "/run/hmk.sock", Path("/run/hmkd.yaml"), Path("/run/hmkd.log")
+HMKCTL, CONTROL, LOG = lib.build("tools/hmkctl/hmkctl"), lib.CONTROL, Path("/run/hmkd.log")
 SHELL, GROUP = "/run/hmk-follow", Path("/sys/fs/cgroup/hmk-moved")
 MIB = 1 << 20
 SIZE, HOT_FROM, HOT_TO = 32 * MIB, 8 * MIB, 16 * MIB
 
 
+def config(text: str) -> str:
+    return (f"attach: [comm=hmk-touch, comm=hmk-follow+children, comm=hmk-renamed, cgroup=/hmk-moved]\n"
+            f"attach_poll: 1h\ninterval: 400ms\noverhead: 20%\nreserve: 8MiB\n{text}")
+
+
 def configure(text: str) -> None:
-    CONFIG.write_text(f"attach: [comm=hmk-touch, comm=hmk-follow+children, comm=hmk-renamed, cgroup=/hmk-moved]\n"
-                      f"attach_poll: 1h\ninterval: 400ms\noverhead: 20%\nreserve: 8MiB\n{text}", encoding="ascii")
+    Path(lib.CONFIG).write_text(config(text), encoding="ascii")
 
 
 def hmkctl(*argv: object, status: int = 0) -> str:
@@ -100,9 +104,7 @@ def ended(pid: int, terminal: int) -> list:
 
 lib.load_module()
 os.symlink("/bin/sh", SHELL)
-configure("mode: track-only\n")
-daemon = subprocess.Popen([lib.build("daemon/hmkd"), "--config", CONFIG, "--socket", CONTROL], stderr=open(LOG, "wb"))
-lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+daemon = lib.start_hmkd(config("mode: track-only\n"), LOG)
 lib.check(managed() == set(), "nobody is managed yet")
 
 touch, other = lib.Touch(2), lib.Touch(3)

@@ -11,14 +11,13 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-HMKCTL, CONTROL, CONFIG, LOG = lib.build("tools/hmkctl/hmkctl"), "/run/hmk.sock", Path("/run/hmkd.yaml"), Path("/run/hmkd.log")
+HMKCTL, CONTROL, LOG = lib.build("tools/hmkctl/hmkctl"), lib.CONTROL, Path("/run/hmkd.log")
 KDAMONDS = Path("/sys/kernel/mm/damon/admin/kdamonds")
 SIZE, HOT_FROM, HOT_TO = 32 << 20, 8 << 20, 16 << 20
 SLOW, MOVE_PAGES = 2, 279
@@ -46,11 +45,7 @@ hot = start + HOT_FROM
 lib.check(set(nodes_of(touch.pid, hot, HOT_TO - HOT_FROM)) == {SLOW}, "the hot part begins in slow memory")
 touch.tell(f"loop {'read' if has_damon else 'write'} {area} {HOT_FROM >> 12} {HOT_TO >> 12} 1")
 
-CONFIG.write_text("mode: manage\ninterval: 1s\nreserve: 8MiB\npromote_limit: 4MiB\n", encoding="ascii")
-daemon = subprocess.Popen([lib.build("daemon/hmkd"), "--pid", str(touch.pid), "--config", CONFIG, "--socket", CONTROL],
-                          stderr=open(LOG, "wb"))
-lib.wait_for(lambda: os.path.exists(CONTROL) or daemon.poll() is not None, 30, "hmkd serves")
-lib.check(daemon.poll() is None, f"hmkd runs: {LOG.read_text(encoding='utf-8')}")
+daemon = lib.start_hmkd("mode: manage\ninterval: 1s\nreserve: 8MiB\npromote_limit: 4MiB\n", LOG, ("--pid", touch.pid))
 lib.check("degraded reason=\"/dev/hmk does not exist" in LOG.read_text(encoding="utf-8"), "it says what is missing")
 status = ask("status")
 lib.check(status["backend"] == ("damon" if has_damon else "soft-dirty") + " move_pages", f"and what it uses: {status['backend']}")

@@ -6,7 +6,6 @@ kernel or by itself, and the write faults its own moves cause; without the right
 says so and looks for new processes by itself."""
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +13,7 @@ sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
 HMKCTL = lib.build("tools/hmkctl/hmkctl")
-CONTROL, CONFIG, LOG = "/run/hmk/control.sock", "/run/hmkd.yaml", Path("/run/hmkd.log")
+CONTROL, LOG = "/run/hmk/control.sock", Path("/run/hmkd.log")
 PAGES = 16384
 RIGHTS = "+sys_nice,+sys_ptrace,+bpf,+perfmon"  # as hmkd.service gives them, to nobody in particular
 AS_A_SERVICE = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", f"--inh-caps={RIGHTS}",
@@ -29,15 +28,9 @@ def writer():
     return program
 
 
-def start_hmkd(*before):
-    Path(CONFIG).write_text("mode: track-only\ninterval: 200ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\n"
-                            "attach: [comm=hmk-touch]\nattach_poll: 100ms\n", encoding="ascii")
-    Path(CONTROL).unlink(missing_ok=True)
-    with open(LOG, "wb") as log:
-        process = subprocess.Popen([*before, lib.build("daemon/hmkd"), "--config", CONFIG, "--socket", CONTROL],
-                                   stdout=log, stderr=log)
-    lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
-    return process
+def start_hmkd(*under):
+    return lib.start_hmkd("mode: track-only\ninterval: 200ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\n"
+                          "attach: [comm=hmk-touch]\nattach_poll: 100ms\n", LOG, under=under, control=CONTROL)
 
 
 def ctl(*words):

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """A paired ticket has two ranges under way at a time and says of each what any ticket says; a stopped one ends, before it
-has begun or soon after, and so does that of a killed target; what had been copied ahead is given back. Pages are copied on
-CPUs of the node they go to, or of the one they come from where that has none."""
+has begun or soon after, and so does that of a killed target; what had been copied ahead is given back; of two threads
+one fetches a ticket. Pages are copied on CPUs of the node they go to, or of the one they come from where that has none."""
 import re
 import sys
 from collections import Counter
@@ -37,5 +37,6 @@ lib.unload_module()
 books = lib.Books()
 lib.load_module()
 print(lib.run("taskset", "-c", "0,1", lib.helper("pairs")).stdout)
+print(lib.run(lib.helper("fetch")).stdout)
 lib.unload_module()
 books.balanced()

@@ -159,7 +159,8 @@ static void fill_params(struct hmk_params *p)
 			.num_scans = (__u32)mostly(3), .alpha_q16 = (__u32)mostly(32768), .tau1_q16 = (__u32)mostly(0),
 			.tau2_q16 = (__u32)mostly(0), .tau_step_q16 = (__u32)mostly(0), .top_k = (__u32)mostly(5),
 			.scout_bp = (__u32)mostly(1000), .init_scan_bp = (__u32)mostly(1000), .flush = (__u32)mostly(1),
-			.switches = (__u32)mostly(0), .scan_cost_ns = (__u32)mostly(0), .max_region = mostly(2ul << 20),
+			.switches = (__u32)mostly(once_in(2) ? HMK_SWITCH_SPLIT_HUGE : 0),
+			.scan_cost_ns = (__u32)mostly(0), .max_region = mostly(2ul << 20),
 			.weight = (__u32)mostly(100), .reserved = (__u32)mostly(0), .seed = draw(),
 		};
 	}
@@ -244,7 +245,7 @@ static unsigned long ranges_of(unsigned long cookie)
 static long move(int fd, __u32 how)
 {
 	static const __u32 flags[] = { HMK_MOVE_TICKET, HMK_MOVE_SYNC_COPY, HMK_MOVE_SHARED, HMK_MOVE_FORCE_VMA,
-				       HMK_MOVE_DRY_RUN, HMK_MOVE_PAIRED };
+				       HMK_MOVE_DRY_RUN, HMK_MOVE_PAIRED, HMK_MOVE_BOUND };
 	const int is_ticket = how & HMK_MOVE_TICKET || once_in(6);
 	const unsigned long cookie = below(COOKIES);
 	const unsigned long nr = once_in(BIG_ONE_IN) ? near(HMK_MAX_RANGES) :

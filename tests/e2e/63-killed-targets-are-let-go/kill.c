@@ -44,6 +44,7 @@ struct mover {
 
 static char *memory;
 static double freed_within = FREED;
+static __u32 switches;	/* of the sessions: huge pages are split where the module can */
 static unsigned long late, killed_in[SHIP_MODES];
 static struct ship_count moved[SHIP_MODES];
 
@@ -130,7 +131,8 @@ static void choose_cpus(unsigned long round)
 static unsigned long one(unsigned long round)
 {
 	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID,
-				.params = { .mask = HMK_PARAM_INTERVAL, .interval_ns = 50000000 } };
+				.params = { .mask = HMK_PARAM_INTERVAL | HMK_PARAM_SWITCHES, .interval_ns = 50000000,
+					    .switches = switches } };
 	struct mover m = { .fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC), .first = (unsigned int)rand() % 16 };
 	pthread_t thread;
 	unsigned long calls;
@@ -163,6 +165,16 @@ static unsigned long one(unsigned long round)
 	return m.calls;
 }
 
+static __u32 known_switches(void)
+{
+	const int fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	struct hmk_info info = { .size = sizeof(info) };
+
+	check(!ioctl(fd, HMK_IOC_GET_INFO, &info), "what this kernel can do", 0);
+	close(fd);
+	return info.features >> HMK_FEAT_SPLIT_HUGE & 1 ? HMK_SWITCH_SPLIT_HUGE : 0;
+}
+
 static int lacking(void)
 {
 	for (unsigned int i = 0; i < SHIP_MODES; i++) {
@@ -182,6 +194,7 @@ int main(int argc, char **argv)
 	srand((unsigned int)strtoul(argv[2], NULL, 0));
 	if (access("/sys/kernel/debug/kmemleak", F_OK) == 0)
 		freed_within *= SLOWER;
+	switches = known_switches();
 	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	madvise(memory, BYTES / 2, MADV_HUGEPAGE);
 	while (now() < end || (lacking() && now() < end + LONGER))

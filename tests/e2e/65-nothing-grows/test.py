@@ -9,7 +9,6 @@ ends within the time that systemd gives it."""
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,8 +17,7 @@ from typing import List
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
-HMKCTL = [lib.build("tools/hmkctl/hmkctl"), "--socket", CONTROL, "--json"]
+HMKCTL = [lib.build("tools/hmkctl/hmkctl"), "--socket", lib.CONTROL, "--json"]
 UNIT = Path(os.environ["HMK_BUILD"]) / "systemd/hmkd.service"
 ROUND_INTERVALS = 8
 WARM = 3         # rounds after which nothing may grow any more but what an allocator keeps
@@ -62,12 +60,8 @@ def seconds_to_end() -> float:
 
 lib.load_module()
 keeper = start_target(False)  # so that hmkd does not end with its last target
-Path(CONFIG).write_text("mode: manage\ninterval: 50ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\ntiers: [1, 0, 2, 3]\n",
-                        encoding="ascii")
-with open("/run/hmkd.log", "wb") as log:
-    daemon = subprocess.Popen([lib.build("daemon/hmkd"), "--pid", str(keeper.pid), "--config", CONFIG,
-                               "--socket", CONTROL], stdout=log, stderr=log)
-lib.wait_for(lambda: os.path.exists(CONTROL), 30, "hmkd serves")
+daemon = lib.start_hmkd("mode: manage\ninterval: 50ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\ntiers: [1, 0, 2, 3]\n",
+                        Path("/run/hmkd.log"), ("--pid", keeper.pid))
 end = time.monotonic() + int(os.environ["HMK_SECONDS"])
 seen, first, books = 0, (0, 0), None
 sizes: List[int] = []

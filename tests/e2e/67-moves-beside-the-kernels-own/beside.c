@@ -2,20 +2,21 @@
 /*
  * Moves its own memory from node to node while its threads write and check every page, whatever else goes on.
  *
- *	beside SECONDS	prints how many pages moved; an errno of a node that is not allowed now is no failure
+ *	beside	says when it is ready; until SIGTERM, and until pages have moved; prints how many. An errno of a node that is
+ *		not allowed now is no failure.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hmk.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PAGES	4096ul
@@ -24,6 +25,12 @@
 
 static char *memory;
 static atomic_int over;
+static volatile sig_atomic_t told;
+
+static void on_term(int number)
+{
+	told = number;
+}
 
 /* Writer n owns every WRITERSth page: it knows what it wrote there last. */
 static void *writes(void *arg)
@@ -48,16 +55,15 @@ static void *writes(void *arg)
 	return (void *)wrong;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = getpid(),
 				.params = { .mask = HMK_PARAM_INTERVAL, .interval_ns = 50000000 } };
 	const int fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
-	const time_t end = time(NULL) + atoi(argv[1]);
 	unsigned long moved = 0, refused = 0, wrong = 0;
 	pthread_t writer[WRITERS];
 
-	(void)argc;
+	signal(SIGTERM, on_term);
 	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	madvise(memory, BYTES / 2, MADV_HUGEPAGE);
 	memset(memory, 0, BYTES);
@@ -67,7 +73,9 @@ int main(int argc, char **argv)
 	}
 	for (unsigned long i = 0; i < WRITERS; i++)
 		pthread_create(&writer[i], NULL, writes, (void *)i);
-	for (int node = 0; time(NULL) < end; node = (node + 1) % 4) {
+	puts("ready");
+	fflush(stdout);
+	for (int node = 0; !told || !moved; node = (node + 1) % 4) {
 		struct hmk_range_result result = { 0 };
 		struct hmk_range r = { .start = (__u64)memory, .length = BYTES, .node = node };
 		struct hmk_move m = { .size = sizeof(m), .ranges = (__u64)&r, .nr_ranges = 1, .results = (__u64)&result };

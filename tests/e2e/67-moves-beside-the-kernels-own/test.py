@@ -77,6 +77,7 @@ def damon(turn):
     return (DAMON / "0/state").read_text(encoding="ascii").strip() == "on"
 
 
+LONGER = 60    # seconds, at most
 PROGRAMS = []  # what runs beside, the last one now
 HOG = []
 
@@ -109,14 +110,19 @@ def join():
 
 
 def beside(neighbour, seconds):
-    """Pages moved while it is at work."""
-    with subprocess.Popen([lib.helper("beside"), str(seconds)], stdout=subprocess.PIPE, text=True, preexec_fn=join) as program:
+    """Pages moved while it is at work: so long, and until both have come to something."""
+    with subprocess.Popen([lib.helper("beside")], stdout=subprocess.PIPE, text=True, preexec_fn=join) as program:
         PROGRAMS.append(program)
+        lib.check(program.stdout.readline() == "ready\n", "the program is ready")
         turn = done = 0
-        while program.poll() is None:
+        end = time.monotonic() + seconds
+        while program.poll() is None and time.monotonic() < end + LONGER:
             done += neighbour(turn)
             turn += 1
+            if done and time.monotonic() > end:
+                program.terminate()
             time.sleep(0.1)
+        program.kill()  # one that has not ended by itself fails
         undo()
         said = program.stdout.read()
     moved = int((re.search(r"moved (\d+)", said) or [0, 0])[1])

@@ -3,7 +3,7 @@
  * Base pages right below a huge page, in one VMA. One thread moves the huge page, which sleeps while it is unmapped;
  * the other, on the same CPU, moves the base pages by migrate_vma in one chunk that reaches into the huge page.
  *
- *	beside SECONDS
+ *	beside SECONDS	at least
  */
 #include <hmk/lib/move.c>
 
@@ -23,11 +23,13 @@
 #define HUGE		(512 * PAGE)
 #define BASE_PAGES	16ul
 #define MAX_PAUSE_NS	400000
+#define LONGER		40	/* seconds, until both were under way at a time */
 
 static char *border;		/* base pages below, a huge page from here on */
 static atomic_ulong turn;	/* odd while the huge page is on its way */
 static atomic_bool stop;
-static unsigned long huge_moved, base_moved, met;
+static unsigned long huge_moved, base_moved;
+static atomic_ulong met;
 
 static struct hmk_range_result move(int fd, char *start, unsigned long bytes, int node, __u32 flags)
 {
@@ -108,7 +110,7 @@ int main(int argc, char **argv)
 	if (fd < 0)
 		err(1, "attach");
 	pthread_create(&other, NULL, move_base_pages, NULL);
-	while (time(NULL) < end)
+	while (time(NULL) < end || (!met && time(NULL) < end + LONGER))
 		move_huge_page(fd);
 	stop = true;
 	pthread_join(other, NULL);

@@ -3,7 +3,7 @@
  * Moves pages that KSM has merged back and forth while it scans them, and writes some of them so that it merges them
  * anew: again and again there are entries whose page KSM does not know to be mapped there.
  *
- *	merged SECONDS own|vma
+ *	merged SECONDS own|vma	so long at least
  */
 #include <hmk/lib/move.c>
 
@@ -18,6 +18,7 @@
 #define PAGE		4096ul
 #define PAGES		2048ul
 #define CONTENTS	64ul	/* that differ: neighbours never share a page */
+#define LONGER		20	/* seconds, until KSM has merged */
 #define FIRST_NODE	1
 #define SECOND_NODE	2
 
@@ -74,7 +75,7 @@ int main(int argc, char **argv)
 		fill(i);
 	if (madvise(memory, PAGES * PAGE, MADV_MERGEABLE))
 		err(1, "MADV_MERGEABLE");
-	for (; time(NULL) < end; rounds++) {
+	for (; time(NULL) < end || (merged <= rounds && time(NULL) < end + LONGER); rounds++) {
 		moved += move(fd, rounds % 2 ? FIRST_NODE : SECOND_NODE, flags);
 		merged += (unsigned long)merged_pages();
 		for (unsigned long i = rounds % 16; i < PAGES; i += 16)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// odd freed|poisoned|locked|partial|full|unreadable|busy-base|busy-huge: pages in states that a move must respect.
+// odd freed|poisoned|locked|partial|full|unreadable|counted|busy-base|busy-huge: pages in states that a move must respect.
 // Exit code 0, 1 when something is not as it must be, 3 when it could not be tested.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -212,6 +212,60 @@ static void partial(void)
 	check(*(uint64_t *)(area + 7 * PAGE) == 8, "its other part is there");
 }
 
+static uint64_t vmstat(const char *name)
+{
+	FILE *file = fopen("/proc/vmstat", "r");
+	uint64_t value = 0, found = 0;
+	char key[64];
+
+	must(file != NULL, "/proc/vmstat");
+	while (!found && fscanf(file, "%63s %lu", key, &value) == 2)
+		found = !strcmp(key, name);
+	fclose(file);
+	must(found, name);
+	return value;
+}
+
+/* Told of each step, the test looks how often the LRU's batches were emptied meanwhile. */
+static void step(const char *what)
+{
+	char byte;
+
+	printf("%s\n", what);
+	fflush(stdout);
+	must(read(0, &byte, 1) == 1, "go on");
+}
+
+/* What moves is counted as any migration is; the batches of all CPUs are emptied only for a page that sits in one. */
+static void counted(void)
+{
+	static int32_t status[PAGES];
+	struct hmk_range range = { .length = AREA, .node = -1, .status = (uintptr_t)status };
+	struct hmk_move ask = { .size = sizeof(ask), .ranges = (uintptr_t)&range, .nr_ranges = 1 };
+	struct hmk_range_result r;
+	uint64_t before;
+
+	pin(0);
+	map(-1, 0);
+	attach(getpid());
+	range.start = (uintptr_t)area;
+	before = vmstat("pgmigrate_success");
+	r = move_to(2, 0);
+	check(moved(&r) == PAGES && vmstat("pgmigrate_success") >= before + PAGES, "what moves is counted by the kernel");
+	must(!system("echo 1 > /proc/sys/vm/drop_caches"), "drop_caches");	/* which empties them, too */
+	step("settled");
+	must(!ioctl(device, HMK_IOC_MOVE, &ask), "MOVE");
+	step("asked");
+	r = move_to(1, 0);
+	check(moved(&r) == PAGES, "all of it moves");
+	step("moved");
+	must(!madvise(area, PAGE, MADV_DONTNEED), "MADV_DONTNEED");
+	*(volatile uint64_t *)area = 1;	/* new, and in this CPU's batch */
+	r = move_to(2, 0);
+	check(moved(&r) == PAGES, "with one in a batch, too");
+	step("from a batch");
+}
+
 /* Somebody else has filled the node nearly to its watermark: of six areas some find room. */
 static void full(void)
 {
@@ -306,6 +360,8 @@ int main(int argc, char **argv)
 		partial();
 	else if (!strcmp(what, "full"))
 		full();
+	else if (!strcmp(what, "counted"))
+		counted();
 	else if (!strcmp(what, "unreadable"))
 		unreadable(argc > 2 ? HMK_MOVE_FORCE_VMA : 0);
 	else if (!strcmp(what, "busy-base") || !strcmp(what, "busy-huge"))

@@ -4,13 +4,16 @@
 # defines: HMK_TEST_SWITCHES
 """Pages that were freed lazily after a write, poisoned, locked by two, unmapped in part or cannot be read keep what they
 hold or stay where they are; so do those for which there is no room above the low watermark; CPUs are interrupted once for
-a batch, and a huge page is one entry of their TLBs; where the self-test at load fails, pages are moved by migrate_vma
-alone, and the module says so."""
+a batch, and a huge page is one entry of their TLBs; the batches of the LRU lists are emptied only for a page that sits in
+one, and moves are counted in vmstat; where the self-test at load fails, pages are moved by migrate_vma alone, and the
+module says so."""
 import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
+from typing import Dict
 
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
@@ -31,6 +34,28 @@ def interrupts(pid: int) -> list:
     lines = (lib.TRACING / "trace").read_text(encoding="utf-8").splitlines()
     sent = [line for line in lines if re.search(rf"-{pid}\s.*tlb_flush: .*reason:remote ipi send", line)]
     return [int(re.search(r"pages:(-?\d+)", line).group(1)) for line in sent]
+
+
+def drains() -> int:
+    """How often the batches of all CPUs' LRU lists were emptied while it was looked for."""
+    return len(lib.traced("hmk_drain"))
+
+
+def counted() -> None:
+    """Each step of the program, and what came of it."""
+    (lib.TRACING / "kprobe_events").write_text("p:hmk_drain lru_add_drain_all\n", encoding="ascii")
+    (lib.TRACING / "events/kprobes/hmk_drain/enable").write_text("1", encoding="ascii")
+    with subprocess.Popen([lib.helper("odd"), "counted"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as program:
+        seen: Dict[str, int] = {}
+        for line in program.stdout:
+            print(line, end="", flush=True)
+            if ":" not in line:
+                seen[line.strip()] = drains() - sum(seen.values())
+                program.stdin.write("\n")
+    (lib.TRACING / "events/kprobes/hmk_drain/enable").write_text("0", encoding="ascii")
+    (lib.TRACING / "kprobe_events").write_text("", encoding="ascii")
+    lib.check(program.returncode == 0, f"it ends with 0, it ended with {program.returncode}")
+    lib.check((seen["asked"], seen["moved"], seen["from a batch"]) == (0, 0, 1), f"all batches are emptied where one is in the way: {seen}")
 
 
 def above_low(node: int) -> int:
@@ -58,6 +83,7 @@ for what in ("freed", "poisoned", "locked", "partial"):
     odd(what)
 full(1, left=2048)
 lib.trace_module()
+counted()
 for kind in ("base", "huge"):
     seen = json.loads(odd(f"busy-{kind}").splitlines()[-1])
     sent = interrupts(seen["pid"])

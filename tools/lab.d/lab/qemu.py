@@ -6,9 +6,10 @@ from typing import List, Optional, Sequence
 from .errors import UsageError
 from .machine import Machine
 
-# A crash must end QEMU at once; the log must stay readable; migration by anyone but us is off.
+# A crash must end QEMU at once; the log must stay readable; migration by anyone but us is off. A vCPU that waits for the
+# host looks stalled when it goes on: what hangs for a minute is no such.
 CMDLINE = ("console=ttyS0 quiet panic=-1 oops=panic numa_balancing=disable mitigations=off "
-           "nowatchdog random.trust_cpu=on")
+           "nowatchdog random.trust_cpu=on rcupdate.rcu_cpu_stall_timeout=60")
 
 CLOCKS = ("host", "instructions")
 INSTRUCTION_NS = (1, 2, 4, 8, 16, 32, 64)

@@ -18,7 +18,7 @@ SPLAT = re.compile(
 NOISE = re.compile(
     r"lockdep is turned off|RCU lockdep checking is enabled|ODEBUG: selftest passed|"
     r"loading out-of-tree module taints|module verification failed|"
-    r"rcu: .*(CONFIG_|cpu_stall|Hierarchical|delay|stall_timeout)|RCU Tasks|"
+    r"rcu: .*(CONFIG_|cpu_stall|Hierarchical|delay)|rcu_cpu_stall_timeout|RCU Tasks|"
     r"Spectre|Speculative|MDS|retbleed|TAA|no PTI|x86/bugs")
 
 
