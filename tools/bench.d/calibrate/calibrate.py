@@ -84,7 +84,7 @@ def main() -> int:
     if args.json:
         args.json.write_text(json.dumps(page.objects(rows), indent=1) + "\n", encoding="utf-8")
     if args.report:
-        args.report.write_text(page.markdown(rows, commits, args.density), encoding="utf-8")
+        args.report.write_text(page.markdown(rows, commits, args.density, ours.facts(runs)), encoding="utf-8")
     for reason in failed:
         print(f"bench: failed: {reason}", file=sys.stderr)
     return 0 if all(row.passes for row in rows) else 1

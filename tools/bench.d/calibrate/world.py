@@ -17,6 +17,7 @@ class Published:
     source: str
     is_ratio: bool = True
     unlike: str = ""  # why ours may be of another size
+    but_for: str = ""  # of ours.of(): the same comparison without what that reason names, which must have the size
 
 
 FIGURES = (
