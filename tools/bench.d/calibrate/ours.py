@@ -17,14 +17,16 @@ Key = Tuple[str, str, str, str]  # workload, system, setting, page size
 NOTHING = ("first-touch", "")
 #: The ratio of these two runs, by time or by bytes moved.
 FASTER: Dict[str, Tuple[Key, Key]] = {
-    "thp": (("gups-fits", *NOTHING, "THP"), ("gups-fits", *NOTHING, "4K")),
     "selection": (("gups-levels", "numa-balancing", "like-selection", "4K"), ("gups-levels", "numa-balancing", "like-base", "4K")),
     "limit": (("gups-levels", "numa-balancing", "like-limited", "4K"), ("gups-levels", "numa-balancing", "like-selection", "4K")),
-    "tpp": (("gups-levels", "numa-balancing", "like-selection", "4K"), ("gups-levels", *NOTHING, "4K")),
+    "tpp": (("gups-stable", "numa-balancing", "like-selection", "4K"), ("gups-stable", *NOTHING, "4K")),
+    "hmsdk": (("gups-stable", "damon", "hmsdk", "4K"), ("gups-stable", *NOTHING, "4K")),
+    "thp": (("gups-fits", *NOTHING, "THP"), ("gups-fits", *NOTHING, "4K")),
     "damon": (("memcached-zipf", "damon", "damo", "4K"), ("memcached-zipf", *NOTHING, "4K")),
     "nb-default": (("memcached-zipf", "numa-balancing", "default", "4K"), ("memcached-zipf", *NOTHING, "4K")),
-    "hmsdk": (("memcached-zipf", "damon", "hmsdk", "4K"), ("memcached-zipf", *NOTHING, "4K")),
 }
+#: Measured seconds, where the load's own would be too few to place memory, or more than one needs that stays where it is.
+WINDOWS = {"like-base": 30.0, "like-selection": 30.0, "like-limited": 30.0, "hmsdk": 24.0, "": 8.0}
 MOVED = {"selection-moved": "selection", "limit-moved": "limit"}
 FOLIOS = {"move-4K": SMALL, "move-64K": 65536, "move-2M": HUGE}
 
@@ -36,7 +38,8 @@ def plan(density: int = 1) -> Dict[Key, cells.Cell]:
 
 def _cell(workload: str, system: str, setting: str, pages: str, density: int) -> cells.Cell:
     knobs = like.SETTINGS[setting] if setting in like.SETTINGS else cells.settings(system)[setting]
-    return cells.Cell(workload, system, setting, KERNEL, pages, 1, WORKLOADS[workload].window_seconds, knobs, density=density)
+    window = WINDOWS.get(setting, WORKLOADS[workload].window_seconds)
+    return cells.Cell(workload, system, setting, KERNEL, pages, 1, window, knobs, density=density)
 
 
 def of(runs: Dict[Key, Any], moves: List[Dict[str, Any]]) -> Dict[str, Optional[float]]:

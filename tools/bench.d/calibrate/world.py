@@ -32,8 +32,7 @@ FIGURES = (
     Published("tpp", "TPP over Linux without tiering", 1.18, 1.18, "ASPLOS 2023, arXiv 2206.02878"),
     Published("damon", "DAMON, tuned by itself, over no tiering", 1.0442, 1.0442, "Taobench-like, linux-mm, March 2025"),
     Published("nb-default", "NUMA balancing as it comes over no tiering", 0.9266, 0.9266, "Taobench-like, linux-mm, March 2025"),
-    Published("hmsdk", "HMSDK over no tiering", 1 / 0.66, 1 / 0.66, "HiBench RandomForest, two CXL cards, HMSDK's wiki",
-              unlike="three quarters of memcached's time is the kernel's for its sockets, which no placement changes"),
+    Published("hmsdk", "HMSDK over no tiering", 1 / 0.66, 1 / 0.66, "HiBench RandomForest, two CXL cards, HMSDK's wiki"),
     Published("nomad", "a program while its pages are copied beside it over while it waits for them", 1.0, 6.0,
               "Nomad over TPP under memory pressure, \"up to\", OSDI 2024"),
 )
