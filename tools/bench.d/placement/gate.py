@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional, Sequence
 LIMIT = 1.02           # of first-touch's modelled time
 FEW = 10_000           # operations; fewer of them, and which they were makes more than a hundredth
 SECONDS = 900          # what all of it may take on two CPUs
-WORKLOADS = ("gups-stable", "gups-fits", "redis-zipf", "memcached-zipf", "pagerank", "sort", "tpcc-postgresql", "tpcc-hsqldb")
+WORKLOADS = ("gups-stable", "gups-fits", "redis-zipf", "pagerank", "sort", "tpcc-postgresql", "tpcc-hsqldb")
 SYSTEMS = ("first-touch", "hm-keeper")
 #: When, and by which figures of a row: per operation, and per user instruction where there are few.
 FIGURES = {"over the whole window": ("per_operation", "modelled_time_vs_first_touch"),
