@@ -55,6 +55,12 @@ class Sizes(unittest.TestCase):
         self.assertFalse(Verdict(EXPLAINED, 0.95).passes)
         self.assertFalse(Verdict(EXPLAINED, None).passes)
 
+    def test_a_reason_for_less_explains_no_more(self):
+        less = world.Published("a", "a over b", 1.2, 1.4, "somebody", unlike="too short", makes_less=True)
+        self.assertTrue(Verdict(less, 1.05).passes)
+        self.assertFalse(Verdict(less, 1.9).passes)
+        self.assertFalse(Verdict(less, 0.95).passes)
+
     def test_a_reason_that_can_be_tested_counts_while_it_holds(self):
         self.assertTrue(Verdict(HELD, 3.0, 1.3).passes)
         self.assertIn("of sockets (1.30 without it)", Verdict(HELD, 3.0, 1.3).text)
@@ -84,7 +90,7 @@ class Ours(unittest.TestCase):
         self.assertEqual((fact["kernel_percent"], fact["tier_1_share"]), (25.0, [0.5, 0.75]))
         self.assertEqual((fact["hint_faults_per_kilo_operation"], fact["promoted_bytes_per_operation"]), (20.0, 4.0))
         told = page.markdown([], [], 1, [fact])
-        self.assertIn("| gups-stable | numa-balancing default | 0.0 | 10000.0 | 50.0 | 75.0 | 200.0 | 25 | 20.00 | 4.00 | 8.00 |", told)
+        self.assertIn("| gups-stable | numa-balancing default | 0.0 | 10000.0 | 50.0 | 75.0 | 200.0 | 200.0 | 25 | 20.00 | 4.00 | 8.00 |", told)
 
     def test_every_published_figure_has_one_of_ours(self):
         rows = verdicts(world.FIGURES, ours.of(self.runs, self.moves))

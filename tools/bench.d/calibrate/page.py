@@ -5,11 +5,14 @@ from typing import Any, Dict, List, Sequence
 from verdict import Verdict
 
 
-FACTS = ("Each run: operations for each page of 4 KiB that the load has; seconds of the guest's clock in which the application does a modelled "
-         "second's work; tier 1's share of its misses at the start and in the last quarter; modelled time of an operation then, and how much of it "
-         "is the kernel's; hint faults and bytes promoted, and moved either way.")
-COLUMNS = (("load", "workload", ""), ("run", "run", ""), ("ops/page", "operations_per_page", ".1f"), ("guest s", "guest_seconds_per_modelled", ".1f"),
-           ("tier 1 from", "from", ".1f"), ("to, %", "to", ".1f"), ("ns/op", "application_ns", ".1f"), ("kernel %", "kernel_percent", ".0f"),
+FACTS = (
+    "Each run: operations for each page of 4 KiB that the load has; seconds of the guest's clock in which the application does a modelled "
+    "second's work; tier 1's share of its misses at the start and in the last quarter; modelled time of an operation over the window, and in that "
+    "quarter, and how much of the former is the kernel's; hint faults and bytes promoted, and moved either way. On the published machine NUMA "
+    "balancing promoted 4.9 B an access without selection, 3.3 B with it, 0.8 B with limit and threshold.")
+COLUMNS = (("load", "workload", ""), ("run", "run", ""), ("ops/page", "operations_per_page", ".1f"),
+           ("guest s", "guest_seconds_per_modelled", ".1f"), ("tier 1 from", "from", ".1f"), ("to, %", "to", ".1f"),
+           ("ns/op", "application_ns", ".1f"), ("settled", "settled_application_ns", ".1f"), ("kernel %", "kernel_percent", ".0f"),
            ("hint faults/1000 ops", "hint_faults_per_kilo_operation", ".2f"), ("promoted B/op", "promoted_bytes_per_operation", ".2f"),
            ("moved B/op", "moved_bytes_per_operation", ".2f"))
 

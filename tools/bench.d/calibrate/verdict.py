@@ -37,11 +37,14 @@ class Verdict:
 
     @property
     def is_explained(self) -> bool:
-        """Whether a reason is given, and holds where it can be tested: without what it names, ours agrees."""
-        if not self.published.but_for:
-            return bool(self.published.unlike)
-        without = Verdict(self.published, self.but_for)
-        return bool(self.published.unlike) and without.has_direction and without.has_size
+        """Whether a reason is given, and holds where it can be tested: without what it names ours agrees, or ours is nearer to 1."""
+        told = self.published
+        if not told.unlike or self.ours is None:
+            return False
+        if told.makes_less:
+            return abs(self.ours - 1) < min(abs(size - 1) for size in (told.low, told.high))
+        without = Verdict(told, self.but_for)
+        return not told.but_for or (without.has_direction and without.has_size)
 
     @property
     def text(self) -> str:
