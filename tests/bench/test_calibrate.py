@@ -21,8 +21,15 @@ SPEED = world.Published("a", "GB/s", 4.0, 4.0, "somebody", False)
 EXPLAINED = world.Published("a", "a over b", 1.2, 1.4, "somebody", unlike="it is smaller")
 
 
-def run(pace: float, moved: float = 0.0) -> dict:
-    return {"figures": {"settled_per_operation": {"application_ns": pace}, "bytes_migrated": moved}}
+HELD = world.Published("a", "a over b", 1.2, 1.4, "somebody", unlike="of sockets", but_for="a-user")
+
+
+def run(pace: float, promoted: float = 0.0, kernel: float = 0.0, hint_faults: float = 0.0) -> dict:
+    """Of 1000 operations, in 2 s between two samples."""
+    told = {"operations": 1000.0, "application_ns": pace, "application_kernel_ns": kernel}
+    return {"figures": {"settled_per_operation": told, "per_operation": told, "tier_share": [0.75, 0.25],
+                        "tier_share_over_time": {"seconds": [0.5, 1.0, 2.5], "shares": [[0.5, 0.5], [0.6, 0.4], [0.75, 0.25]]},
+                        "counters": {"promoted_bytes": promoted, "moved_bytes": 2 * promoted, "hint_faults": hint_faults}}}
 
 
 class Directions(unittest.TestCase):
@@ -48,6 +55,19 @@ class Sizes(unittest.TestCase):
         self.assertFalse(Verdict(EXPLAINED, 0.95).passes)
         self.assertFalse(Verdict(EXPLAINED, None).passes)
 
+    def test_a_reason_for_less_explains_no_more(self):
+        less = world.Published("a", "a over b", 1.2, 1.4, "somebody", unlike="too short", makes_less=True)
+        self.assertTrue(Verdict(less, 1.05).passes)
+        self.assertFalse(Verdict(less, 1.9).passes)
+        self.assertFalse(Verdict(less, 0.95).passes)
+
+    def test_a_reason_that_can_be_tested_counts_while_it_holds(self):
+        self.assertTrue(Verdict(HELD, 3.0, 1.3).passes)
+        self.assertIn("of sockets (1.30 without it)", Verdict(HELD, 3.0, 1.3).text)
+        for without in (1.05, 2.0, 0.5, None):
+            self.assertFalse(Verdict(HELD, 3.0, without).passes)
+            self.assertEqual(Verdict(HELD, 3.0, without).text, "OTHER SIZE, not explained")
+
 
 class Ours(unittest.TestCase):
     def setUp(self):
@@ -56,11 +76,21 @@ class Ours(unittest.TestCase):
 
     def test_a_faster_first_run_is_above_1_and_more_bytes_are_too(self):
         first, second = ours.FASTER["limit"]
-        self.runs[first], self.runs[second] = run(80.0, 5.0), run(120.0, 20.0)
+        self.runs[first], self.runs[second] = run(80.0, 5.0, 40.0), run(120.0, 30.0, 20.0)
         found = ours.of(self.runs, self.moves)
         self.assertEqual(found["limit"], 1.5)
-        self.assertEqual(found["limit-moved"], 0.25)
+        self.assertEqual(found["limit-user"], 2.5)      # 100 over 40
+        self.assertEqual(found["limit-moved"], 0.25)    # a sixth of the bytes in two thirds of the time
         self.assertEqual(found["nomad"], 3.0)
+
+    def test_what_lies_behind_is_told_by_the_operation(self):
+        fact = ours.facts({("gups-stable", "numa-balancing", "default", "4K"): run(200.0, 4000.0, 50.0, 20.0)})[0]
+        pages = 1280 << 8
+        self.assertEqual((fact["operations_per_page"], fact["guest_seconds_per_modelled"]), (1000 / pages, 10_000.0))  # 2 s, 200 us
+        self.assertEqual((fact["kernel_percent"], fact["tier_1_share"]), (25.0, [0.5, 0.75]))
+        self.assertEqual((fact["hint_faults_per_kilo_operation"], fact["promoted_bytes_per_operation"]), (20.0, 4.0))
+        told = page.markdown([], [], 1, [fact])
+        self.assertIn("| gups-stable | numa-balancing default | 0.0 | 10000.0 | 50.0 | 75.0 | 200.0 | 200.0 | 25 | 20.00 | 4.00 | 8.00 |", told)
 
     def test_every_published_figure_has_one_of_ours(self):
         rows = verdicts(world.FIGURES, ours.of(self.runs, self.moves))

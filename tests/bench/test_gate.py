@@ -1,21 +1,30 @@
 # SPDX-License-Identifier: MIT
 """tools/bench placement --gate: who counts as slower, what proves nothing, which cells it runs."""
+import contextlib
+import io
+import itertools
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional, Tuple
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/bench.d/placement")]
+sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/bench.d/placement"), str(ROOT / "tests/bench")]
 
 import gate  # noqa: E402
+import keep  # noqa: E402
 import main  # noqa: E402
+from test_placement import run  # noqa: E402
 
 
-def row(whole: Optional[float], settled: Optional[float], system: str = "hm-keeper") -> Dict[str, Any]:
+def row(whole: Optional[float], settled: Optional[float], system: str = "hm-keeper", ns: float = 100.0, operations: int = 0) -> Dict[str, Any]:
+    """Times by user instruction, and so many operations of `ns` each."""
+    told = {"application_ns": ns, "operations": operations} if operations else None
     return {"workload": "sort", "page_size": "4K", "system": system, "modelled_time_vs_first_touch": whole,
-            "settled_modelled_time_vs_first_touch": settled}
+            "settled_modelled_time_vs_first_touch": settled, "per_operation": told, "settled_per_operation": told}
 
 
 class Slower(unittest.TestCase):
@@ -26,6 +35,13 @@ class Slower(unittest.TestCase):
         whole, settled = gate.slower([row(1.5, 1.25)])
         self.assertIn("sort, 4K pages: 1.500", whole)
         self.assertIn("1.250 times first-touch's time in its last quarter", settled)
+
+    def test_time_is_that_of_an_operation_where_there_are_enough(self):
+        base = row(1, 1, "first-touch", 100.0, gate.FEW)
+        self.assertEqual(len(gate.slower([base, row(0.5, 0.5, ns=102.1, operations=gate.FEW)])), 2)
+        self.assertEqual(gate.slower([base, row(1.5, 1.5, ns=102.0, operations=gate.FEW)]), [])
+        self.assertEqual(gate.slower([base, row(1.0, 1.0, ns=200.0, operations=gate.FEW - 1)]), [])
+        self.assertEqual(len(gate.slower([row(1, 1, "first-touch"), row(1.5, 1.5, ns=50.0, operations=gate.FEW)])), 2)
 
     def test_another_system_may_be_slower(self):
         self.assertEqual(gate.slower([row(3.0, 3.0, "first-touch")]), [])
@@ -50,6 +66,39 @@ class Cells(unittest.TestCase):
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("--gate has its own choice of cells", done.stderr)
+
+
+class Command(unittest.TestCase):
+    """From finished cells to the exit code; nothing is booted."""
+
+    def gate(self, seconds: float = 60.0, **slow: float) -> Tuple[int, str]:
+        """With HM-Keeper's time of some workloads over first-touch's, 1 for the others."""
+        def run_all(args: Any, wanted: List[main.cells.Cell], store: keep.Store) -> List[str]:
+            for cell in wanted:
+                pace = 1000.0 * (slow.get(cell.workload.replace("-", "_"), 1.0) if cell.system == "hm-keeper" else 1.0)
+                done = run(cell.workload, cell.system, "", .5, pace)
+                done["cell"]["knobs"] = cell.knobs
+                done["release"] = "r"
+                store.write(cell, done)
+            return []
+
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()) as told, \
+                contextlib.redirect_stdout(io.StringIO()), mock.patch.object(main, "run_all", run_all), \
+                mock.patch.object(sys, "argv", ["placement", "--gate", "--out", folder]), \
+                mock.patch.object(main.time, "monotonic", side_effect=itertools.count(0, seconds).__next__):
+            return main.main(), told.getvalue()
+
+    def test_nobody_slower_passes_and_one_slower_fails_by_name(self):
+        self.assertEqual(self.gate()[0], 0)
+        self.assertEqual(self.gate(sort=1.02)[0], 0)
+        status, told = self.gate(sort=1.03)
+        self.assertEqual(status, 1)
+        self.assertIn("bench: gate: sort, 4K pages: 1.030 times first-touch's time over the whole window; at most 1.02", told)
+        self.assertNotIn("gups", told)
+
+    def test_more_time_than_it_may_take_is_told(self):
+        self.assertNotIn("at most", self.gate(gate.SECONDS)[1])
+        self.assertIn(f"took {gate.SECONDS + 1} s, at most {gate.SECONDS} on two CPUs", self.gate(gate.SECONDS + 1)[1])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The placement benchmark's own arithmetic: plans, convergence, hindsight, recall, the chosen variant, bad input."""
+import dataclasses
 import os
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import main  # noqa: E402
 import report  # noqa: E402
 import table  # noqa: E402
 from lab import Mark, load_machine  # noqa: E402
+from lab.machine import Access  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
 
 MIB = 1 << 20
@@ -218,6 +220,13 @@ class PerOperation(unittest.TestCase):
     def test_large_pages_are_cheaper_to_move(self):
         of_size = [costs.of(self.mark(1), 1000, 2 << 20, self.MACHINE, costs.folio(pages))["moves_priced_ns"] for pages in ("4K", "THP")]
         self.assertAlmostEqual(of_size[0] / of_size[1], 10.88 / 3.55, delta=0.06)
+
+    def test_moves_take_as_long_as_their_bytes_on_the_narrowest_link(self):
+        slow = dataclasses.replace(self.MACHINE.nodes[3], access={0: Access(340, 1000, 340), 1: Access(275, 2000, 275)})
+        machine = dataclasses.replace(self.MACHINE, nodes=(*self.MACHINE.nodes[:3], slow))
+        found = costs.of(self.mark(1), 1000, 2 << 20, machine, costs.folio("4K"))
+        by_hand = (512 * 778.9 + (2 << 20) / 2) / 1000  # ns: 512 pages, and 2 GB/s, which the nearer CPUs have
+        self.assertAlmostEqual(found["moves_priced_ns"], by_hand, delta=0.02 * by_hand)
 
 
 class Page(unittest.TestCase):

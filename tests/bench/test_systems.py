@@ -3,7 +3,7 @@
 import sys
 import unittest
 from pathlib import Path
-from typing import Any, Dict, Sequence
+from typing import Any, Dict, List, Sequence
 from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +21,7 @@ class Kernel:
     def __init__(self, there: Sequence[str] = ()) -> None:
         self.there = tuple(there)
         self.files: Dict[str, str] = {}
+        self.before_load: List[str] = []
 
     def write(self, path: str, value: Any) -> None:
         self.files[path] = str(value)
@@ -34,6 +35,8 @@ class Kernel:
         with mock.patch.object(module, "write", self.write), mock.patch.object(Path, "exists", lambda path: self.exists(path)), \
                 mock.patch.object(damon, "memory_ranges", lambda: [[0, 4096], [8192, 16384]]), \
                 mock.patch.object(module, "threads", lambda _: []), mock.patch.object(module, "pin", lambda *_: None):
+            found.launcher()
+            self.before_load = list(self.files)
             found.start([])
         return found
 
@@ -77,6 +80,13 @@ class NumaBalancing(unittest.TestCase):
     def test_the_mode_comes_last_and_is_2_unless_given(self):
         for name, mode in (("default", "2"), ("mode-1", "1"), ("mode-3", "3")):
             self.assertEqual(list(self.started(name).items())[-1], (numa_balancing.MODE, mode))
+
+    def test_demotion_and_headroom_are_there_before_the_application(self):
+        kernel = Kernel()
+        kernel.start(numa_balancing, "numa-balancing", cells.NUMA_BALANCING["mode-2"])
+        self.assertIn("/sys/kernel/mm/numa/demotion_enabled", kernel.before_load)
+        self.assertIn("/proc/sys/vm/watermark_scale_factor", kernel.before_load)
+        self.assertNotIn(numa_balancing.MODE, kernel.before_load)
 
     def test_each_knob_goes_into_its_own_folder(self):
         files = self.started("mode-2-limited")

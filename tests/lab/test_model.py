@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every price of the model against an example worked out by hand, within 2 %."""
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 from typing import Any, Dict, List
@@ -10,7 +11,7 @@ sys.path.insert(0, str(ROOT / "tools/lab.d"))
 
 from lab.loaded import DEFAULT_CURVE  # noqa: E402
 from lab.machine import Access, load_machine  # noqa: E402
-from lab.model import Window, instructions_by_role, latency_ns, misses_by_role  # noqa: E402
+from lab.model import Window, Work, instructions_by_role, latency_ns, misses_by_role  # noqa: E402
 from lab.outcome import Mark  # noqa: E402
 from lab.prices import HUGE, SMALL, move_seconds, streamed_ns, written_back_ns  # noqa: E402
 
@@ -121,6 +122,22 @@ class Load(Case):
         self.near(window.work(2).random, MILLION * 170e-9 * 1.486)
         self.near(window.seconds, 0.2526)
 
+    def test_write_backs_slow_down_with_the_load(self):
+        # From node 0 to node 1: 145 / 20 = 7.25 ns a line, 35 GB/s. With the factor f = 1 + 0.2 * load a line takes
+        # t = 7.25 * f and the load is 64 / 35 / t = 1.829 / t: t = 7.6 ns at a load of 0.24.
+        window = Window(mark(half(written_back=[0, MILLION, 0, 0])), MACHINE)
+        self.near(window.load(0, 1), 0.24)
+        self.near(window.work(0).write_backs, 7.6e-3)
+
+    def test_walks_wait_for_page_tables_as_the_node_is_loaded(self):
+        # Three CPUs of node 1 stream from node 0: 145 / 20 ns a line over 35 GB/s. On the line from (0.5, 1.1) to (0.75, 1.45)
+        # that is 9.05 ns a line at a load of 0.606 of their link; of the 95 GB/s of the node it is 0.223, a factor of 1.0447.
+        each = half([MILLION, 0, 0, 0], streamed=[MILLION, 0, 0, 0])
+        window = Window(mark(half(walks=[0, 1000], walk_lines=[0, 0, 1000]), each, each, each), MACHINE, mlp=1)
+        self.near(window.load(1, 0), 0.606)
+        self.near(window.load(0, 0), 0.223)
+        self.near(window.work(0).walks, 1000 * (7 + 90 * 1.0447) * 1e-9)
+
     def test_a_full_link_takes_as_long_as_its_bytes(self):
         each = half([0, 0, MILLION, 0], streamed=[0, 0, MILLION, 0])
         window = Window(mark(half(), each, each, each), MACHINE)
@@ -152,8 +169,44 @@ class Load(Case):
         self.assertEqual((window.seconds, window.work(0).seconds, window.load(0, 0)), (0.0, 0.0, 0.0))
 
 
+class OwnPrices(Case):
+    """What a machine file gives of its own stands in for what is taken otherwise."""
+
+    FILE = """
+name: own
+mlp: 4
+nodes:
+  - {id: 0, memory: 128MiB, cpus: [0], load: {100%: 300%}, access: {0: {latency: 100ns, bandwidth: 10GB/s, write-latency: 400ns}}}
+"""
+
+    def setUp(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "own.yaml"
+            file.write_text(self.FILE, encoding="utf-8")
+            self.machine = load_machine(file, 64 << 30)
+
+    def work(self, counted: Dict[str, Any]) -> Work:
+        row = {"cpu": 0, "user": counted, "kernel": half(streamed=[0])}
+        return Window(Mark(1, 0, {"nodes": 1, "vcpus": [row]}), self.machine).work(0)
+
+    def test_mlp(self):
+        self.near(self.work(half([1000], [0], 10 ** 8, streamed=[0], written_back=[0])).random, 1000 * 100e-9 / 4)
+
+    def test_write_latency(self):
+        self.near(self.work(half([0], [0], 10 ** 8, streamed=[0], written_back=[1000])).write_backs, 1000 * 20e-9)  # 400 / 20
+
+    def test_load(self):
+        # 100 / 4 ns a line, t = 25 * (1 + 2 * load), load = 6.4 / t: t = 34.4 ns at 0.186
+        self.near(self.work(half([MILLION], [0], streamed=[0], written_back=[0])).random, 34.4e-3)
+
+
 class Moves(Case):
     WIDE = 95000.0
+
+    def test_a_folio_costs_itself_its_entries_and_its_bytes(self):
+        # 521.5 and 257.4 ns an entry; 4096 B, 65536 B and 2 MiB at 10.924 GB/s
+        for folio, us in ((SMALL, 1.154), (64 << 10, 10.639), (HUGE, 192.76)):
+            self.near(move_seconds(3 * folio, folio, self.WIDE), 3e-6 * us)
 
     def test_published_rates_come_out(self):
         for folio, gb_per_s in ((SMALL, 3.55), (64 << 10, 6.16), (HUGE, 10.88)):

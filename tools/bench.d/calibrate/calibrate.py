@@ -22,6 +22,7 @@ import page  # noqa: E402
 import verdict  # noqa: E402
 import world  # noqa: E402
 
+MACHINE = ROOT / "configs/lab/two-tier.yaml"  # all that is published is of one fast and one slow tier
 MOVES = ("moves", "--size", "256MiB", "--method", "hm-keeper,move_pages", "--page-size", "4K", "--write-share", "1")
 
 
@@ -29,7 +30,7 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     """Raises UsageError for a folder that is not there."""
     flags = argparse.ArgumentParser(prog="tools/bench calibrate", description=__doc__, epilog="Exit code 1 when a run is missing, a "
                                     "figure points the other way, or has another size and no reason in calibrate/world.py.")
-    flags.add_argument("--machine", type=Path, default=placement.MACHINE, metavar="FILE")
+    flags.add_argument("--machine", type=Path, default=MACHINE, metavar="FILE")
     flags.add_argument("--density", type=int, default=1, metavar="N", help="as of tools/bench placement (default: 1)")
     flags.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="guests at a time")
     flags.add_argument("--out", type=Path, default=ROOT / "build/calibrate", metavar="DIR",
@@ -84,7 +85,7 @@ def main() -> int:
     if args.json:
         args.json.write_text(json.dumps(page.objects(rows), indent=1) + "\n", encoding="utf-8")
     if args.report:
-        args.report.write_text(page.markdown(rows, commits, args.density), encoding="utf-8")
+        args.report.write_text(page.markdown(rows, commits, args.density, ours.facts(runs)), encoding="utf-8")
     for reason in failed:
         print(f"bench: failed: {reason}", file=sys.stderr)
     return 0 if all(row.passes for row in rows) else 1

@@ -9,6 +9,7 @@ sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/bench.d/placement")
 
 from lab.prices import COPY_MBPS, HUGE, SMALL, move_seconds  # noqa: E402
 import cells  # noqa: E402
+import like  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
 
 KERNEL, GIB = "6.12", 1 << 30
@@ -16,14 +17,17 @@ Key = Tuple[str, str, str, str]  # workload, system, setting, page size
 NOTHING = ("first-touch", "")
 #: The ratio of these two runs, by time or by bytes moved.
 FASTER: Dict[str, Tuple[Key, Key]] = {
+    "selection": (("gups-levels", "numa-balancing", "like-selection", "4K"), ("gups-levels", "numa-balancing", "like-base", "4K")),
+    "limit": (("gups-levels", "numa-balancing", "like-limited", "4K"), ("gups-levels", "numa-balancing", "like-selection", "4K")),
+    "tpp": (("gups-stable", "numa-balancing", "like-selection", "4K"), ("gups-stable", *NOTHING, "4K")),
     "thp": (("gups-fits", *NOTHING, "THP"), ("gups-fits", *NOTHING, "4K")),
-    "selection": (("gups-stable", "numa-balancing", "mode-2", "4K"), ("gups-stable", "numa-balancing", "unselected", "4K")),
-    "limit": (("gups-stable", "numa-balancing", "mode-2-limited", "4K"), ("gups-stable", "numa-balancing", "mode-2", "4K")),
-    "tpp": (("memcached-zipf", "numa-balancing", "mode-2", "4K"), ("memcached-zipf", *NOTHING, "4K")),
     "damon": (("memcached-zipf", "damon", "damo", "4K"), ("memcached-zipf", *NOTHING, "4K")),
     "nb-default": (("memcached-zipf", "numa-balancing", "default", "4K"), ("memcached-zipf", *NOTHING, "4K")),
     "hmsdk": (("memcached-zipf", "damon", "hmsdk", "4K"), ("memcached-zipf", *NOTHING, "4K")),
 }
+STEADY = ("tpp",)  # by the last quarter: measured on a fleet that had run for long; the others are scores of whole runs
+#: Measured seconds, where the load's own would be too few to place memory, or more than one needs that stays where it is.
+WINDOWS = {"like-base": 30.0, "like-selection": 30.0, "like-limited": 30.0, "": 8.0}
 MOVED = {"selection-moved": "selection", "limit-moved": "limit"}
 FOLIOS = {"move-4K": SMALL, "move-64K": 65536, "move-2M": HUGE}
 
@@ -34,25 +38,66 @@ def plan(density: int = 1) -> Dict[Key, cells.Cell]:
 
 
 def _cell(workload: str, system: str, setting: str, pages: str, density: int) -> cells.Cell:
-    return cells.Cell(workload, system, setting, KERNEL, pages, 1, WORKLOADS[workload].window_seconds,
-                      cells.settings(system)[setting], density=density)
+    knobs = like.SETTINGS[setting] if setting in like.SETTINGS else cells.settings(system)[setting]
+    window = WINDOWS.get(setting, WORKLOADS[workload].window_seconds)
+    return cells.Cell(workload, system, setting, KERNEL, pages, 1, window, knobs, density=density)
 
 
 def of(runs: Dict[Key, Any], moves: List[Dict[str, Any]]) -> Dict[str, Optional[float]]:
     """By the names of world.py: from finished cells, and from the rows of tools/bench moves; None where a run is missing."""
     found: Dict[str, Optional[float]] = {name: GIB / move_seconds(GIB, folio, COPY_MBPS) / 1e9 for name, folio in FOLIOS.items()}
     for name, (first, second) in FASTER.items():
-        found[name] = _ratio(runs.get(second), runs.get(first), _application_ns)
+        found[name] = _ratio(runs.get(second), runs.get(first), _settled_ns if name in STEADY else _application_ns)
+        found[f"{name}-user"] = _ratio(runs.get(second), runs.get(first), _user_ns)
     for name, compared in MOVED.items():
         first, second = FASTER[compared]
-        found[name] = _ratio(runs.get(first), runs.get(second), lambda run: run["figures"]["bytes_migrated"])
+        found[name] = _ratio(runs.get(first), runs.get(second), _promoted_pace)
     found["nomad"] = _beside(moves)
     return found
 
 
+def facts(runs: Dict[Key, Any]) -> List[Dict[str, Any]]:
+    """What lies behind the ratios, a row for each run: so that a reason can be looked up."""
+    return [_fact(key, run) for key, run in runs.items()]
+
+
+def _fact(key: Key, run: Any) -> Dict[str, Any]:
+    own, counted = run["figures"], run["figures"]["counters"]
+    whole, settled = own["per_operation"], own["settled_per_operation"]
+    seconds = own["tier_share_over_time"]["seconds"]
+    pages = WORKLOADS[key[0]].memory_bytes / SMALL
+    return {
+        "workload": key[0], "system": key[1], "setting": key[2], "page_size": key[3],
+        "operations_per_page": whole["operations"] / pages,
+        "guest_seconds_per_modelled": (seconds[-1] - seconds[0]) / (whole["application_ns"] * whole["operations"] / 1e9),
+        "tier_1_share": [own["tier_share_over_time"]["shares"][0][0], own["tier_share"][0]],
+        "application_ns": whole["application_ns"], "settled_application_ns": settled["application_ns"],
+        "kernel_percent": 100 * whole["application_kernel_ns"] / whole["application_ns"],
+        "hint_faults_per_kilo_operation": 1e3 * counted["hint_faults"] / whole["operations"] if "hint_faults" in counted else None,
+        "promoted_bytes_per_operation": counted["promoted_bytes"] / whole["operations"] if "promoted_bytes" in counted else None,
+        "moved_bytes_per_operation": counted["moved_bytes"] / whole["operations"],
+    }
+
+
 def _application_ns(run: Any) -> Optional[float]:
-    """Per operation: servers spend more instructions on an operation when fewer wait for them."""
+    """Per operation, for servers spend more instructions on one when fewer wait for them; over the whole window, as scores of others are."""
+    return (run["figures"]["per_operation"] or {}).get("application_ns")
+
+
+def _settled_ns(run: Any) -> Optional[float]:
     return (run["figures"]["settled_per_operation"] or {}).get("application_ns")
+
+
+def _user_ns(run: Any) -> Optional[float]:
+    """The program's own part of it."""
+    whole = run["figures"]["per_operation"] or {}
+    return whole["application_ns"] - whole["application_kernel_ns"] if whole else None
+
+
+def _promoted_pace(run: Any) -> Optional[float]:
+    """Bytes promoted in a modelled second of the application."""
+    whole = run["figures"]["per_operation"] or {}
+    return run["figures"]["counters"]["promoted_bytes"] / (whole["application_ns"] * whole["operations"]) if whole else None
 
 
 def _ratio(above: Any, below: Any, figure: Any) -> Optional[float]:

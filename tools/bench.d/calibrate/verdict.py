@@ -13,6 +13,7 @@ NOTHING = 0.005  # nearer to 1 than this, a ratio points nowhere
 class Verdict:
     published: Published
     ours: Optional[float]  # None: not run
+    but_for: Optional[float] = None  # ours without what the published reason names
 
     @property
     def has_direction(self) -> bool:
@@ -35,6 +36,17 @@ class Verdict:
         return min(sizes) / TIMES <= ours <= max(sizes) * TIMES
 
     @property
+    def is_explained(self) -> bool:
+        """Whether a reason is given, and holds where it can be tested: without what it names ours agrees, or ours is nearer to 1."""
+        told = self.published
+        if not told.unlike or self.ours is None:
+            return False
+        if told.makes_less:
+            return abs(self.ours - 1) < min(abs(size - 1) for size in (told.low, told.high))
+        without = Verdict(told, self.but_for)
+        return not told.but_for or (without.has_direction and without.has_size)
+
+    @property
     def text(self) -> str:
         if self.ours is None:
             return "not run"
@@ -42,13 +54,14 @@ class Verdict:
             return "OTHER DIRECTION"
         if self.has_size:
             return "within twice"
-        return f"other size: {self.published.unlike}" if self.published.unlike else "OTHER SIZE, not explained"
+        without = "" if self.but_for is None else f" ({self.but_for:.2f} without it)"
+        return f"other size: {self.published.unlike}{without}" if self.is_explained else "OTHER SIZE, not explained"
 
     @property
     def passes(self) -> bool:
-        return self.has_direction and (self.has_size or bool(self.published.unlike))
+        return self.has_direction and (self.has_size or self.is_explained)
 
 
 def verdicts(figures: Sequence[Published], ours: Dict[str, Optional[float]]) -> List[Verdict]:
     """One for each published figure. Raises KeyError for one that nobody works out."""
-    return [Verdict(one, ours[one.name]) for one in figures]
+    return [Verdict(one, ours[one.name], ours[one.but_for] if one.but_for else None) for one in figures]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The kernel's own tiering: hint faults promote, reclaim demotes."""
-from typing import Dict, Sequence
+from typing import Dict, List, Sequence
 
 from .base import KERNEL_CPU, System, cpu_seconds, pin, threads, vmstat, write
 
@@ -14,14 +14,21 @@ class NumaBalancing(System):
     """NUMA balancing with demotion. Knobs: `mode` (1 between sockets, 2 between tiers, 3 both; 2 unless given), headroom and
     rate limit by their sysctls' names, debugfs' scan settings by file name."""
 
-    def start(self, pids: Sequence[int]) -> None:
-        knobs = {"mode": 2, **self.knobs}
-        mode = knobs.pop("mode")
-        for name, value in knobs.items():
-            write(f"{ELSEWHERE.get(name, DEBUG)}/{name}", value)
+    def launcher(self) -> List[str]:
+        """Demotion and headroom are there before the application, as on a machine that has them since boot.
+
+        A kswapd that fails 16 times to free its node, which without demotion it does while memory fills, is woken no more:
+        nothing is demoted then, and nothing promoted to the full node.
+        """
         pin(threads(r"kswapd\d+|kcompactd\d+"), KERNEL_CPU)
+        for name, value in self.knobs.items():
+            if name != "mode":
+                write(f"{ELSEWHERE.get(name, DEBUG)}/{name}", value)
         write("/sys/kernel/mm/numa/demotion_enabled", "true")
-        write(MODE, mode)
+        return []
+
+    def start(self, pids: Sequence[int]) -> None:
+        write(MODE, self.knobs.get("mode", 2))
 
     def counters(self) -> Dict[str, float]:
         now = vmstat()

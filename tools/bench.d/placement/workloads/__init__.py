@@ -7,11 +7,12 @@ from .disturbed import GupsDisturbed
 from .gups import Gups, GupsFits, GupsJump, GupsLarge, GupsMixed, GupsRead, Needle
 from .hsqldb import Hsqldb
 from .kv import MemcachedLatest, MemcachedZipf, RedisLatest, RedisZipf
+from .levels import GupsLevels
 from .postgresql import Postgresql
 from .programs import Graph, Pagerank, Sort, Sssp, Stream
 
 WORKLOADS: Dict[str, Type[Workload]] = {kind.name: kind for kind in (
-    Gups, GupsJump, Needle, GupsRead, GupsMixed, GupsLarge, GupsFits,
+    Gups, GupsJump, Needle, GupsRead, GupsMixed, GupsLarge, GupsFits, GupsLevels,
     RedisLatest, RedisZipf, MemcachedLatest, MemcachedZipf,
     Graph, Sssp, Pagerank, Sort, Stream,
     Postgresql, Hsqldb,
