@@ -17,6 +17,17 @@
 
 namespace hmk::load {
 
+/// What ascending chunks of so many bytes hold, neighbours in one piece.
+inline std::vector<Range> joined(const std::vector<std::uint32_t>& chunks, std::uint64_t bytes) {
+  std::vector<Range> ranges;
+  for (const std::uint64_t chunk : chunks) {
+    if (ranges.empty() || ranges.back().start + ranges.back().length != chunk * bytes)
+      ranges.push_back({chunk * bytes, 0});
+    ranges.back().length += bytes;
+  }
+  return ranges;
+}
+
 class HotSet {
  public:
   struct Plan {
@@ -52,16 +63,7 @@ class HotSet {
   }
 
   /// In order of addresses, neighbours in one piece, in bytes from the start of the memory.
-  std::vector<Range> ranges() const {
-    const std::uint64_t bytes = 8ull << chunk_shift_;
-    std::vector<Range> ranges;
-    for (const std::uint64_t chunk : chunks_) {
-      if (ranges.empty() || ranges.back().start + ranges.back().length != chunk * bytes)
-        ranges.push_back({chunk * bytes, 0});
-      ranges.back().length += bytes;
-    }
-    return ranges;
-  }
+  std::vector<Range> ranges() const { return joined(chunks_, 8ull << chunk_shift_); }
 
  private:
   std::uint64_t words_, hot_words_, hot_below_ = 0;

@@ -68,6 +68,21 @@ class Options {
     return value ? parse(name, *value, {{"", 1}}) : otherwise;
   }
 
+  /// Numbers with commas between: 0,1,2; empty where the option is not given and `otherwise` is.
+  std::vector<int> numbers(std::string_view name, std::string_view otherwise, std::string_view of) {
+    const std::string list = text(name, otherwise);
+    std::vector<int> found;
+    const char* at = list.c_str();
+    for (char* end = nullptr; *at != '\0' || !found.empty(); at = end + 1) {
+      found.push_back(static_cast<int>(std::strtol(at, &end, 10)));
+      if (end == at || *at < '0' || *at > '9' || (*end != ',' && *end != '\0'))
+        fail(std::string(name) + " " + list + ": want numbers with commas between, " +
+             std::string(of));
+      if (*end == '\0') break;
+    }
+    return found;
+  }
+
   /// A size with its unit: 4KiB, 512MiB, 1GiB, or plain B.
   std::uint64_t bytes(std::string_view name, std::uint64_t otherwise) {
     const auto value = text(name);

@@ -16,15 +16,10 @@ void wait_for_line() {
 }
 
 PlaceOptions read_placing(Options& options) {
-  PlaceOptions placing{{}, options.bytes("--reserve", 24ull << 20)};
-  const std::string nodes = options.text("--nodes", "0,1,2,3");
-  const char* at = nodes.c_str();
-  for (char* end = nullptr;; at = end + 1) {
-    placing.nodes.push_back(static_cast<int>(std::strtol(at, &end, 10)));
-    if (end == at || *at < '0' || *at > '9' || (*end != ',' && *end != '\0'))
-      options.fail("--nodes " + nodes + ": want numbers with commas between, the fastest first");
-    if (*end == '\0') return placing;
-  }
+  const std::uint64_t reserve = options.bytes("--reserve", 24ull << 20);
+  PlaceOptions placing{options.numbers("--nodes", "0,1,2,3", "the fastest first"), reserve};
+  if (placing.nodes.empty()) options.fail("--nodes: no node given");
+  return placing;
 }
 
 }  // namespace

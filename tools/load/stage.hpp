@@ -67,6 +67,8 @@ class Stage {
   /// Puts what `more` returns, as ', "name": value', into each line of the work.
   void add_to_runs(std::function<std::string()> more) { more_ = std::move(more); }
 
+  bool keeps_rate() const { return max_ops_per_second_ != 0; }
+
   bool jump_is_due() const { return is_jump_due_; }
   void jump(const std::vector<Range>& hot);
 
