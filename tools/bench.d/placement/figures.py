@@ -55,6 +55,16 @@ def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
     }
 
 
+def at(run: Dict[str, Any], path: Sequence[Any]) -> Optional[float]:
+    """A figure of a finished run, which may lie within another; None where it has none."""
+    value: Any = run["figures"]
+    for name in path:
+        if value is None:
+            return None
+        value = value[name]
+    return value
+
+
 def _latency(mark: Mark, machine: Machine, cpus: Sequence[int]) -> float:
     """The mean over the misses of all of the application's CPUs, each as far from a node as it is."""
     misses = [sum(mark.misses(node.id, [cpu]) for node in machine.nodes) for cpu in cpus]

@@ -74,6 +74,7 @@ class Progress:
 def one(cell: Cell, machine: Machine, tools: Tools, store: Store, watch: Progress) -> None:
     """Run a cell, work out its figures, keep both. Raises stage.CellFailed or LabError."""
     logs = store.logs(cell)
+    store.drop(cell)  # a run that fails leaves nothing older in its place
     raw = stage.run(cell, machine, tools.build, tools.modules.get(cell.kernel), logs,
                     lambda text: watch.at(cell, text), watch.check, tools.daemon)
     run: Dict[str, Any] = {**raw, "figures": figures.of(raw, machine), "belief": belief.series(logs),

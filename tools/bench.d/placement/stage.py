@@ -54,7 +54,7 @@ def run(cell: Cell, machine: Machine, build: Path, module: Optional[Path], logs:
             kind = event.pop("event")
         except (ValueError, AttributeError, KeyError, TypeError):
             return  # some program's message; it stays in the console's log
-        event["host_seconds"] = time.monotonic() - booted
+        event["host_seconds"], event["host_cpu_seconds"] = time.monotonic() - booted, guest.cpu_seconds()
         if kind == "sample":
             events["samples"].append(event)
             progress(f"{event['seconds']:.0f} of {cell.window_seconds:g} s")
