@@ -72,7 +72,7 @@ class Full(unittest.TestCase):
         self.assertEqual(twice, (f"2 cells, about {minutes:.0f} minutes of a core", f"2 cells, about {minutes:.0f} minutes of a core, "
                                  f"{minutes / 2:.0f} with 2 guests at a time"))
         slow = dataclasses.replace(cell, density=4)
-        self.assertAlmostEqual(full.seconds(slow) - full.seconds(cell), 3 * 16 * full.SECOND)
+        self.assertAlmostEqual(full.seconds(slow) - full.seconds(cell), 3 * 16 * full.COSTS[""][1])
 
     def test_they_choose_their_own_cells(self):
         for words in (["--headline", "--workload", "bfs"], ["--headline", "--repeat", "2"], ["--headline", "--gate"], ["--window", "5"],
