@@ -17,6 +17,7 @@ from lab import LabError, load_machine  # noqa: E402
 from lab.errors import UsageError  # noqa: E402
 from lab.kernels import GATES  # noqa: E402
 from lab.machine import available_memory  # noqa: E402
+import against  # noqa: E402
 import build  # noqa: E402
 import cells  # noqa: E402
 import full  # noqa: E402
@@ -46,6 +47,8 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
                        f"{', '.join(full.HEADLINE)}; both page sizes), the first runs of it; its page says what was not run")
     flags.add_argument("--gate", action="store_true", help=f"{', '.join(gate.WORKLOADS)}: fail where HM-Keeper needs more than "
                        f"{gate.LIMIT:g} times first-touch's modelled time; runs all of it again, {QUICK_WINDOW:g} s windows")
+    flags.add_argument("--against", metavar="REV", help=f"each cell with hmkd and hmk.ko of this checkout and of REV, in turns: medians, "
+                       f"ranges, sign test over the pairs (--repeat, default {against.REPEATS}); {', '.join(gate.WORKLOADS)} unless told otherwise")
     flags.add_argument("--recheck", type=int, metavar="N", help="of the cells that are there, run N drawn with --seed once more: does each lie "
                        "within its printed ranges?")
     flags.add_argument("--seed", type=int, default=1, metavar="N", help="of --recheck (default: %(default)s)")
@@ -93,7 +96,7 @@ def chosen(text: Optional[str], known: List[str], default: List[str], what: str)
 
 def plan(args: argparse.Namespace) -> List[cells.Cell]:
     """The cells that the flags ask for. Raises UsageError."""
-    repeats = 1 if args.repeat is None else args.repeat
+    repeats = (against.REPEATS if args.against is not None else 1) if args.repeat is None else args.repeat
     if repeats < 1 or args.jobs < 1:
         raise UsageError(f"--repeat {repeats} --jobs {args.jobs}: each must be at least 1")
     for flag in (args.json, args.report):
@@ -103,17 +106,21 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
     is_chosen = bool(args.quick or args.workload or args.system or args.pages or args.setting)
     if args.gate and (is_chosen or args.stored or args.headline) or args.headline and (is_chosen or args.repeat):
         raise UsageError(f"{'--gate' if args.gate else '--headline'} has its own choice of cells; leave the other choices out")
-    if args.recheck is not None and (args.gate or args.stored or args.report or args.json):
-        raise UsageError("--recheck prints what lies within and what not; leave --gate, --stored, --report and --json out")
+    if args.recheck is not None and (args.gate or args.against is not None or args.stored or args.report or args.json):
+        raise UsageError("--recheck prints what lies within and what not; leave --gate, --against, --stored, --report and --json out")
+    if args.against is not None and (args.gate or args.headline or args.stored or args.report or args.quick):
+        raise UsageError("--against has its own table; leave --gate, --headline, --quick, --stored and --report out")
     if args.density not in DENSITIES:
         raise UsageError(f"--density {args.density}: cannot be had; take one of {', '.join(map(str, DENSITIES))}")
     if args.density > 1 and "6.1" in kernels:
         raise UsageError("--density --kernel 6.1: its clock is the host's, which counts no instructions; leave one of them out")
     if args.gate:
         rows: Rows = [(gate.WORKLOADS, gate.SYSTEMS, "4K", repeats, False)]
-    elif is_chosen or args.repeat:
+    elif is_chosen or args.repeat or args.against is not None:
         known, systems = [*cells.SYSTEMS, *full.ABLATED], list(cells.SYSTEMS)
         workloads = list(QUICK_WORKLOADS if args.quick else WORKLOADS)
+        if args.against is not None:  # what no commit of ours changes is left out
+            known, systems, workloads = ["hm-keeper", *full.ABLATED], ["hm-keeper"], list(gate.WORKLOADS)
         rows = [(chosen(args.workload, list(WORKLOADS), workloads, "workload"), chosen(args.system, known, systems, "system"),
                  pages, repeats, True) for pages in chosen(args.pages, ["4K", "THP"], ["4K"], "pages")]
     else:
@@ -178,11 +185,15 @@ def main() -> int:
     """0: every cell has a result, and with --gate nobody is slower; 1: not so; 2: usage."""
     args, began = parse(), time.monotonic()
     try:
+        if args.against is not None:
+            against.resolve(ROOT, args.against)
         wanted = plan(args)
         if args.list:
             print("\n".join(cell.key for cell in wanted))
             print(estimate(wanted, args.jobs), file=sys.stderr)
             return 0
+        if args.against is not None:
+            return against.run(args, wanted, ROOT)
         store = keep.Store(args.out / args.machine.stem)  # cells of another machine are other cells
         if args.recheck is not None:
             return recheck.run(args, wanted, store, ROOT)
