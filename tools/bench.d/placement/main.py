@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT / "tools/lab.d"), str(Path(__file__).resolve().parent)]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools/lab.d"), str(Path(__file__).resolve().parent)]
 
 from lab import LabError, load_machine  # noqa: E402
 from lab.errors import UsageError  # noqa: E402
@@ -22,6 +22,7 @@ import build  # noqa: E402
 import cells  # noqa: E402
 import full  # noqa: E402
 import gate  # noqa: E402
+import here  # noqa: E402
 import keep  # noqa: E402
 import publish  # noqa: E402
 import recheck  # noqa: E402
@@ -52,6 +53,9 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags.add_argument("--recheck", type=int, metavar="N", help="of the cells that are there, run N drawn with --seed once more: does each lie "
                        "within its printed ranges?")
     flags.add_argument("--seed", type=int, default=1, metavar="N", help="of --recheck (default: %(default)s)")
+    flags.add_argument("--here", action="store_true", help=f"measure this machine instead of a guest: {', '.join(here.LOADS)} or those of "
+                       f"--workload under first-touch and under hmkd as it ships, in turns (--repeat, default {here.REPEATS}; --window, default "
+                       f"{here.WINDOW:g} s), with the CPU's counters")
     flags.add_argument("--workload", metavar="NAME,...", help=f"of {', '.join(WORKLOADS)} (default: all); without this, "
                        "--system, --pages and --repeat it is the full table of placement/full.py")
     flags.add_argument("--system", metavar="NAME,...", help=f"of {', '.join(cells.SYSTEMS)} and hm-keeper/ABLATION with "
@@ -137,6 +141,18 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
     return list(found.values())
 
 
+def choice_here(args: argparse.Namespace) -> Tuple[List[str], List[str]]:
+    """Workloads and page sizes of --here. Raises UsageError."""
+    given = [flag for flag in ("quick", "headline", "gate", "against", "recheck", "system", "setting", "tuned", "stored", "report", "list", "again")
+             if getattr(args, flag)]
+    if given or args.density > 1:
+        raise UsageError(f"--here --{given[0] if given else 'density'}: that is of guests; --here takes --workload, --pages, --repeat, --window, "
+                         "--out and --json")
+    if (args.repeat is not None and args.repeat < 1) or (args.window is not None and args.window <= 0):
+        raise UsageError("--repeat, --window: each must be above 0")
+    return chosen(args.workload, list(WORKLOADS), list(here.LOADS), "workload"), chosen(args.pages, ["4K", "THP"], ["THP"], "pages")
+
+
 def _whole(args: argparse.Namespace, kernels: List[str]) -> List[cells.Cell]:
     """The full table, or its headline. Raises UsageError."""
     if args.window or args.density > 1 or args.tuned:
@@ -185,6 +201,8 @@ def main() -> int:
     """0: every cell has a result, and with --gate nobody is slower; 1: not so; 2: usage."""
     args, began = parse(), time.monotonic()
     try:
+        if args.here:
+            return here.run(args, *choice_here(args), ROOT)
         if args.against is not None:
             against.resolve(ROOT, args.against)
         wanted = plan(args)
