@@ -11,7 +11,7 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/bench.d/placement")]
 
-from workloads import WORKLOADS, Failed, base, postgresql  # noqa: E402
+from workloads import WORKLOADS, Failed, base, gups, postgresql, two  # noqa: E402
 
 SPEAKER = """#!/bin/sh
 # Speaks the protocol of our loads.
@@ -88,8 +88,56 @@ class Table(unittest.TestCase):
                 self.assertTrue(kind.programs or kind.packages)
 
     def test_what_cannot_be_run_is_refused_in_one_line(self):
-        with self.assertRaisesRegex(Failed, "gups-read has no variant with pages of THP; it has 4K"):
-            WORKLOADS["gups-read"](Path("/build"), "THP", False)
+        with self.assertRaisesRegex(Failed, "gups-read has no variant with pages of 1G; it has 4K, THP"):
+            WORKLOADS["gups-read"](Path("/build"), "1G", False)
+        with self.assertRaisesRegex(Failed, "gups-phases does not know its hot set, so it cannot place it"):
+            WORKLOADS["gups-phases"](Path("/build"), "4K", True)
+
+    def test_each_runs_with_huge_pages_as_debian_ships_them(self):
+        self.assertEqual([name for name, kind in WORKLOADS.items() if "THP" not in kind.page_sizes], [])
+
+    def test_twenty_levels_are_dealt_in_phases_of_a_third_of_the_window(self):
+        load = gups.GupsPhases(Path("/build"), "THP", False)
+        load.window_seconds = 30.0
+        words = [str(word) for word in load.command()]
+        for flag, value in (("--levels", "20"), ("--jump-every", "10000ms"), ("--pages", "thp")):
+            self.assertEqual(words[words.index(flag) + 1], value)
+
+    def test_a_program_on_both_sockets_is_charged_for_both(self):
+        load = gups.GupsSockets(Path("/build"), "4K", False)
+        words = [str(word) for word in load.command()]
+        self.assertEqual(words[words.index("--cpus") + 1].split(","), [str(cpu) for cpu in load.application_cpus])
+        self.assertEqual([kind.application_cpus for kind in WORKLOADS.values()].count((0,)), len(WORKLOADS) - 1)
+
+    def test_forty_backends_differ_from_four_in_nothing_else(self):
+        few, many = postgresql.Postgresql, postgresql.Postgresql40
+        self.assertEqual((few.clients, many.clients), (4, 40))
+        self.assertLess(many.clients, int(postgresql.SETTINGS["max_connections"]))
+        self.assertEqual((few.shared_buffers, few._source(Path("/b"))), (many.shared_buffers, many._source(Path("/b"))))
+
+
+class Two(unittest.TestCase):
+    def test_operations_of_two_programs_are_added_at_the_times_of_the_first(self):
+        first, second = [(1.0, 100), (2.0, 200), (3.0, 300)], [(1.5, 15), (2.5, 25), (3.5, 45)]
+        self.assertEqual(two.together([first, second]), [(1.0, 110), (2.0, 220), (3.0, 335)])
+        self.assertEqual(two.together([first, second[:1]]), [])
+
+    def test_both_are_managed_the_hot_one_first(self):
+        load = WORKLOADS["gups-two"](Path("/build"), "4K", False)
+        made = []
+
+        class Program:
+            def __init__(self, words: list, cpu: int) -> None:
+                made.append([str(word) for word in words])
+                self.pid, self.ops = len(made), 5
+
+            def wait(self, verb: str) -> None:
+                assert verb == "truth"
+
+        with mock.patch.object(two, "Follower", Program):
+            load.prepare()
+        self.assertIn("100%", made[0])                # who uses all alike was there first, and so has tier 1
+        self.assertEqual((load.pids(), load.ops()), ([2, 1], 10))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,12 @@ def run(*words: str) -> subprocess.CompletedProcess:
     return subprocess.run([PROGRAM, "--size", "32MiB", *words], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def has_run(pid: int, task: str) -> bool:
+    """For two ticks of the clock at least, in which there are thousands of updates."""
+    with open(f"/proc/{pid}/task/{task}/stat", encoding="utf-8") as file:
+        return int(file.read().rpartition(")")[2].split()[11]) >= 2  # of user time
+
+
 def both_work() -> None:
     """Of the program's two threads each is on its CPU, and what both added is what memory holds."""
     allowed = sorted(os.sched_getaffinity(0))
@@ -24,7 +30,7 @@ def both_work() -> None:
             seen: list = []
             limit = time.monotonic() + 30
             while time.monotonic() < limit and sorted(seen) != sorted([cpu] for cpu in cpus):
-                seen = [sorted(os.sched_getaffinity(int(task))) for task in os.listdir(f"/proc/{load.pid}/task")]
+                seen = [sorted(os.sched_getaffinity(int(task))) for task in os.listdir(f"/proc/{load.pid}/task") if has_run(load.pid, task)]
             load.stdout.readline()
             load.terminate()
             said = [json.loads(line) for line in load.stdout]

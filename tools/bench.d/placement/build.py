@@ -3,15 +3,15 @@
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, List, Sequence
+from typing import Dict, List, Optional, Sequence
 
 from lab.build import user_space
-from lab.errors import UsageError
+from lab.errors import LabError, UsageError
 from lab.module import build_module
 from lab.progress import step
 
 from cells import Cell
-from workloads import WORKLOADS
+from workloads import WORKLOADS, Failed
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Tools:
     build: Path
     modules: Dict[str, Path]
     commit: str
+    daemon: Optional[Path] = None  # the build that has hmkd, where it is another
 
 
 def prepare(root: Path, out: Path, wanted: Sequence[Cell]) -> Tools:
@@ -31,8 +32,11 @@ def prepare(root: Path, out: Path, wanted: Sequence[Cell]) -> Tools:
     build = user_space(root, out, ["hmkd", *programs])
     modules = {cell.kernel: build_module(cell.kernel) for cell in wanted if cell.system.startswith("hm-keeper")}
     for name, kind in kinds.items():
-        with step(f"preparing {name}"):
-            kind.host_prepare(build)
+        try:
+            with step(f"preparing {name}"):
+                kind.host_prepare(build)
+        except Failed as failure:
+            raise LabError(f"{name}: {failure}") from None
     return Tools(build, modules, commit(root))
 
 

@@ -104,7 +104,8 @@ class Cell:
 
 
 def variants(system: str) -> Dict[str, Knobs]:
-    """The settings the table runs, by name; one nameless variant where there is no choice."""
+    """The settings the table runs, by name, the tuned one last; it has no name where it is HM-Keeper's, or there is no choice.
+    """
     return {name: knobs for name, knobs in settings(system).items() if name in ("", *TABLED)}
 
 
@@ -117,6 +118,13 @@ def settings(system: str) -> Dict[str, Knobs]:
     if name == "hm-keeper":
         return {"": {**tuned, **ABLATIONS[ablation]}} if ablation else {"": tuned, **HM_KEEPER}
     return {"default": NAMED[name]["default"], "tuned": tuned, **NAMED[name]}
+
+
+def origin(system: str) -> str:
+    """Where the tuned setting of a system is from; nothing for one that has none."""
+    _chosen()  # the file can be read
+    held = json.loads(CHOSEN.read_text(encoding="utf-8")).get(system.partition("/")[0], {})
+    return str(held.get("from", ""))
 
 
 @functools.lru_cache(maxsize=None)
@@ -160,8 +168,8 @@ def plan(kinds: Dict[str, Any], names: Sequence[str], systems: Sequence[str], pa
          kernel: str, window: Optional[float], named: Sequence[str] = ()) -> List[Cell]:
     """All cells of these workloads, those of one comparison together; of `oracle` only where a workload knows its truth.
 
-    `kinds` are all workloads by name. Without defaults only the last variant, the tuned one, of each system; with `named`
-    those settings instead, where a system has a choice.
+    `kinds` are all workloads by name. Without defaults only the tuned variant of each system; with `named` those settings
+    instead, where a system has a choice.
     """
     def of(name: str) -> Iterator[Cell]:
         for system in systems:

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
 """What a run cost, three figures apart, each per operation that the workload counted itself. Pure and modelled.
 
-Application: nanoseconds of its CPU, by what they went to. Service: nanoseconds of the CPUs that only place memory. Moves: bytes.
+Application: nanoseconds of its CPUs, by what they went to. Service: nanoseconds of the CPUs that only place memory. Moves: bytes.
 """
 from dataclasses import fields
 from typing import Any, Dict, List, Optional, Sequence
 
 from lab import Machine
-from lab.model import ROLES, Window, Work
+from lab.model import BOTH, ROLES, Window, Work
 from lab.outcome import Mark
 from lab.prices import HUGE, SMALL, move_seconds
 
-APPLICATION = ROLES["application"][0]
+from workloads.base import along
+
+APPLICATION = (ROLES["application"][0],)  # unless the workload has more
 SERVICE = [ROLES[role][0] for role in ("hmk", "kernel tierers")]
 MLPS = (1, 8)   # a ranking that does not hold at both is one of overlap, not of placement
 
@@ -27,23 +29,29 @@ def operations_at(seconds: float, events: Dict[str, Any]) -> Optional[float]:
         at, ops = [sample["seconds"] for sample in events["samples"]], [sample["ops"] for sample in events["samples"]]
     if len(at) < 2:
         return None
-    after = next((i for i, when in enumerate(at) if i and when >= seconds), len(at) - 1)
-    slope = (ops[after] - ops[after - 1]) / (at[after] - at[after - 1])
-    return ops[after - 1] + slope * (seconds - at[after - 1])
+    return along(at, ops, seconds)
 
 
-def between(events: Dict[str, Any], marks: Sequence[Mark], first: int, machine: Machine, folio: int) -> Optional[Dict[str, Any]]:
+def application(window: Window, cpus: Sequence[int], modes: Sequence[str] = BOTH) -> Work:
+    """What all of the application's CPUs did."""
+    works = [window.work(cpu, modes) for cpu in cpus]
+    return Work(**{part.name: sum(getattr(work, part.name) for work in works) for part in fields(Work)})
+
+
+def between(events: Dict[str, Any], marks: Sequence[Mark], first: int, machine: Machine, folio: int,
+            cpus: Sequence[int] = APPLICATION) -> Optional[Dict[str, Any]]:
     """The figures from sample `first` to the last one; None for a workload that counts no operations."""
     old, new = events["samples"][first], events["samples"][-1]
     began, ended = operations_at(old["seconds"], events), operations_at(new["seconds"], events)
     if began is None or ended is None or ended - began < 1:
         return None
     moved = new["counters"].get("moved_bytes", 0.0) - old["counters"].get("moved_bytes", 0.0)
-    return of(marks[-1].since(marks[first]), ended - began, moved, machine, folio)
+    return of(marks[-1].since(marks[first]), ended - began, moved, machine, folio, cpus)
 
 
-def over_time(events: Dict[str, Any], marks: Sequence[Mark], machine: Machine) -> Optional[Dict[str, List[float]]]:
-    """From the first sample to each later one: operations, and modelled seconds of the application's CPU and of the service's.
+def over_time(events: Dict[str, Any], marks: Sequence[Mark], machine: Machine,
+              cpus: Sequence[int] = APPLICATION) -> Optional[Dict[str, List[float]]]:
+    """From the first sample to each later one: operations, and modelled seconds of the application's CPUs and of the service's.
 
     None for a workload that counts no operations.
     """
@@ -56,7 +64,7 @@ def over_time(events: Dict[str, Any], marks: Sequence[Mark], machine: Machine) -
         window = Window(mark.since(marks[0]), machine)
         found["seconds"].append(sample["seconds"])
         found["operations"].append(operations - done[0])
-        found["application_seconds"].append(window.work(APPLICATION).seconds)
+        found["application_seconds"].append(application(window, cpus).seconds)
         found["service_seconds"].append(sum(window.work(cpu).seconds for cpu in SERVICE))
     return found
 
@@ -76,16 +84,17 @@ def paid_seconds(ours: Dict[str, List[float]], base: Dict[str, List[float]]) -> 
     return since
 
 
-def of(mark: Mark, operations: float, moved_bytes: float, machine: Machine, folio: int) -> Dict[str, Any]:
+def of(mark: Mark, operations: float, moved_bytes: float, machine: Machine, folio: int,
+       cpus: Sequence[int] = APPLICATION) -> Dict[str, Any]:
     """The figures of so many operations; `folio` is what the moves are priced in, in bytes."""
     window, ns = Window(mark, machine), 1e9 / operations
-    work = window.work(APPLICATION)
+    work = application(window, cpus)
     return {
         "operations": operations,
         "application_ns": work.seconds * ns,
         "application_parts_ns": {part.name: getattr(work, part.name) * ns for part in fields(Work)},
-        "application_kernel_ns": window.work(APPLICATION, ["kernel"]).seconds * ns,
-        "application_ns_by_mlp": {str(mlp): Window(mark, machine, mlp).work(APPLICATION).seconds * ns for mlp in MLPS},
+        "application_kernel_ns": application(window, cpus, ["kernel"]).seconds * ns,
+        "application_ns_by_mlp": {str(mlp): application(Window(mark, machine, mlp), cpus).seconds * ns for mlp in MLPS},
         "service_cpu_ns": sum(window.work(cpu).seconds for cpu in SERVICE) * ns,
         "moves_priced_ns": move_seconds(moved_bytes, folio, _narrowest(machine)) * ns,
         "moved_bytes": moved_bytes / operations,

@@ -7,6 +7,7 @@ from lab.model import Window, latency_ns
 from lab.outcome import Mark
 
 import costs
+import pace
 from costs import APPLICATION, SERVICE
 
 MODEL = 2             # of lab/model.py; what an earlier one made of a run (1: no field) is not compared with this
@@ -20,50 +21,74 @@ def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
     events = raw["events"]
     marks = [Mark(row["mark"], row["seq"], row) for row in raw["marks"] if row["mark"] == PERIOD]
     samples = events["samples"]
-    order = machine.tiers()
+    order, cpus = machine.tiers(), raw.get("application_cpus", APPLICATION)
     parts = [marks[0]] + [new.since(old) for old, new in zip(marks, marks[1:])]
-    shares = [[part.shares([APPLICATION])[node] for node in order] for part in parts]
+    shares = [[part.shares(cpus)[node] for node in order] for part in parts]
     settled_from = len(marks) - max(1, round(SETTLED_PART * len(marks)))
     settled, whole = marks[-1].since(marks[settled_from - 1]), marks[-1]
     seconds = [sample["seconds"] for sample in samples]
     jumps = events.get("jumps", {}).get("seconds", [])
     counters, ended = samples[-1]["counters"], events["ended"]
-    share = [settled.shares([APPLICATION])[node] for node in order]
+    share = [settled.shares(cpus)[node] for node in order]
     folio = costs.folio(raw["cell"]["page_size"])
     return {
         "model": MODEL,
         "tier_share": share,
         "tier_share_over_time": {"seconds": seconds, "shares": shares,
                                  "modelled_seconds": [Window(mark, machine).seconds for mark in marks]},
-        "modelled_latency_ns": latency_ns(settled, machine, APPLICATION),
-        "modelled_ns_per_kilo_instruction": _pace(whole, machine),
-        "settled_modelled_ns_per_kilo_instruction": _pace(settled, machine),
-        "per_operation": costs.between(events, marks, 0, machine, folio),
-        "costs_over_time": costs.over_time(events, marks, machine),
-        "settled_per_operation": costs.between(events, marks, settled_from - 1, machine, folio),
-        "kernel_instructions_percent": _percent(whole, [APPLICATION], ["kernel"]),
-        "own_cpu_instructions_percent": _percent(whole, SERVICE, ["user", "kernel"]),
+        "modelled_latency_ns": _latency(settled, machine, cpus),
+        "modelled_ns_per_kilo_instruction": _pace(whole, machine, cpus),
+        "settled_modelled_ns_per_kilo_instruction": _pace(settled, machine, cpus),
+        "per_operation": costs.between(events, marks, 0, machine, folio, cpus),
+        "costs_over_time": costs.over_time(events, marks, machine, cpus),
+        "settled_per_operation": costs.between(events, marks, settled_from - 1, machine, folio, cpus),
+        "kernel_instructions_percent": _percent(whole, cpus, ["kernel"], cpus),
+        "own_cpu_instructions_percent": _percent(whole, SERVICE, ["user", "kernel"], cpus),
         "converge_seconds": converged([row[0] for row in shares], seconds, jumps[0] if jumps else None, before_jump=True),
-        "reconverge_seconds": converged([row[0] for row in shares], seconds, jumps[0], before_jump=False) if jumps else None,
+        "reconverge_seconds": reconverged([row[0] for row in shares], seconds, jumps),
         "jumps_seconds": jumps,
         "bytes_migrated": counters.get("moved_bytes"),
-        "counters": counters,
+        "counters": counters, "turns": pace.turns(samples, marks),
         "gap_p99_us": ended.get("gap_p99_us"), "gap_max_us": ended.get("gap_max_us"),
         "ops": ended.get("ops"), "wrong_values": ended.get("wrong_values"),
         "resident_bytes": [events["placed"]["resident_bytes"][node] for node in order],
     }
 
 
-def _pace(mark: Mark, machine: Machine) -> float:
+def at(run: Dict[str, Any], path: Sequence[Any]) -> Optional[float]:
+    """A figure of a finished run, which may lie within another; None where it has none."""
+    value: Any = run["figures"]
+    for name in path:
+        if value is None:
+            return None
+        value = value[name]
+    return value
+
+
+def _latency(mark: Mark, machine: Machine, cpus: Sequence[int]) -> float:
+    """The mean over the misses of all of the application's CPUs, each as far from a node as it is."""
+    misses = [sum(mark.misses(node.id, [cpu]) for node in machine.nodes) for cpu in cpus]
+    return sum(n * latency_ns(mark, machine, cpu) for n, cpu in zip(misses, cpus)) / max(1, sum(misses))
+
+
+def _pace(mark: Mark, machine: Machine, cpus: Sequence[int]) -> float:
     """Modelled nanoseconds the application needs for 1000 user instructions: kernel time in its way included.
 
     User instructions stand for work done: a program executes the same number for the same work.
     """
-    return 1e12 * Window(mark, machine).work(APPLICATION).seconds / max(1, mark.instructions([APPLICATION], ["user"]))
+    return 1e12 * costs.application(Window(mark, machine), cpus).seconds / max(1, mark.instructions(cpus, ["user"]))
 
 
-def _percent(mark: Mark, cpus: Sequence[int], modes: Sequence[str]) -> float:
-    return 100 * mark.instructions(cpus, modes) / max(1, mark.instructions([APPLICATION], ["user"]))
+def _percent(mark: Mark, cpus: Sequence[int], modes: Sequence[str], of_cpus: Sequence[int]) -> float:
+    return 100 * mark.instructions(cpus, modes) / max(1, mark.instructions(of_cpus, ["user"]))
+
+
+def reconverged(tier1: Sequence[float], seconds: Sequence[float], jumps: Sequence[float]) -> Optional[float]:
+    """As converged(), from the first jump on, and up to the second where there is one."""
+    if not jumps:
+        return None
+    nr = sum(at <= jumps[1] for at in seconds) if len(jumps) > 1 else len(seconds)
+    return converged(tier1[:nr], seconds[:nr], jumps[0], before_jump=False)
 
 
 def converged(tier1: Sequence[float], seconds: Sequence[float], jump: Optional[float], *,

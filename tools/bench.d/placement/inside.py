@@ -3,9 +3,10 @@
 
 Prints JSON lines for stage.py: say, ready, started, sample, reports, jumps, placed, ended, failed. The argument is a JSON object:
 workload, command, settle_seconds, system, knobs, page_size, window_seconds, period_seconds, believe_every, pages, build,
-module.
+daemon, module.
 """
 import json
+import os
 import re
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from workloads.command import Command  # noqa: E402
 
 MARK_PERIOD, MARK_PAGES, MARK_REST = "1", "14", "15"
 PAGE = 4096
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def mark(number: str) -> None:
@@ -48,6 +50,12 @@ def resident_bytes(workload: Workload) -> List[int]:
                 where[int(node)] += size * int(pages)
         shared = [max(pair) for pair in zip(shared, own_shared)]
     return [a + b for a, b in zip(private, shared)]
+
+
+def idle_seconds() -> List[float]:
+    """By CPU, since boot."""
+    rows = (line.split() for line in Path("/proc/stat").read_text(encoding="ascii").splitlines())
+    return [(int(row[4]) + int(row[5])) / TICKS for row in rows if re.fullmatch(r"cpu\d+", row[0])]
 
 
 def snapshot(number: int, system: System, workload: Workload, began: float) -> None:
@@ -76,7 +84,7 @@ def measure(plan: Dict[str, Any], workload: Workload, system: System) -> None:
         time.sleep(max(0.0, began + due - time.monotonic()))
         mark(MARK_PERIOD)
         now, counters = time.monotonic(), system.counters()
-        tell("sample", seconds=now - began, ops=workload.ops(),
+        tell("sample", seconds=now - began, ops=workload.ops(), idle_seconds=idle_seconds(),
              counters={name: value - before.get(name, 0.0) for name, value in counters.items()})
         if plan["believe_every"] and number % plan["believe_every"] == 0:
             snapshot(number, system, workload, began)
@@ -94,7 +102,7 @@ def play(plan: Dict[str, Any]) -> None:
         workload = WORKLOADS[plan["workload"]](build, plan["page_size"], plan["system"] == "oracle")
     workload.window_seconds = plan["window_seconds"]
     workload.checked = plan["system"].startswith("hm-keeper")
-    system = SYSTEMS[plan["system"].partition("/")[0]](plan["knobs"], build, module)
+    system = SYSTEMS[plan["system"].partition("/")[0]](plan["knobs"], Path(plan["daemon"]), module)
     LAUNCHER[:] = system.launcher()
     began = time.monotonic()
     workload.prepare()

@@ -29,6 +29,9 @@ class Store:
         knobs = self.read(cell)["cell"]["knobs"]
         return {name: value for name, value in knobs.items() if name != LEFT_OUT} == cell.knobs
 
+    def drop(self, cell: Cell) -> None:
+        self._file(cell).unlink(missing_ok=True)
+
     def read(self, cell: Cell) -> Dict[str, Any]:
         return json.loads(gzip.decompress(self._file(cell).read_bytes()))
 

@@ -11,14 +11,27 @@ OTHERS = ("#4393c3", "#d6604d", "#b2abd2", "#66c2a5", "#c51b7d", "#a6761d")
 LEFT, TOP, PLOT, LINE_HEIGHT = 70, 50, 620, 18
 
 
-def dense(row: Row) -> str:
-    """What a title says of a cell with more instructions in a second."""
-    return f", {row['density']} times as dense" if row["density"] > 1 else ""
+def title(row: Row) -> str:
+    """Of all cells that are compared with this one."""
+    dense = f", {row['density']} times as dense" if row["density"] > 1 else ""
+    return f"{row['workload']}, {row['page_size']} pages, kernel {row['kernel']}, {row['settings']['window_seconds']:g} s{dense}"
+
+
+def name(row: Row) -> str:
+    """The same, for a file."""
+    dense = [f"x{row['density']}"] if row["density"] > 1 else []
+    return "-".join([row["workload"], row["page_size"], row["kernel"], f"{row['settings']['window_seconds']:g}s", *dense])
+
+
+def label(row: Row) -> str:
+    """Of a line or a panel; HM-Keeper may have several, by its settings."""
+    variant = row["settings"]["variant"]
+    return f"{row['system']} ({variant})" if variant and row["system"] == "hm-keeper" else row["system"]
 
 
 def _colour(row: Row, group: Sequence[Row]) -> str:
-    others = [other["system"] for other in group if other["system"] not in COLOURS]
-    return COLOURS.get(row["system"]) or OTHERS[others.index(row["system"]) % len(OTHERS)]
+    others = list(dict.fromkeys(label(other) for other in group if label(other) not in COLOURS))
+    return COLOURS.get(label(row)) or OTHERS[others.index(label(row)) % len(OTHERS)]
 
 
 def _text(x: float, y: float, text: str, size: int = 12, anchor: str = "start") -> str:
@@ -36,14 +49,12 @@ def systems(rows: Sequence[Row], file: Path) -> None:
     parts = [_text(LEFT, 24, "Share of the application's misses that tier 1 (full colour) and tier 2 (pale) serve", 15)]
     y, last = TOP, None
     for row in rows:
-        group = (row["workload"], row["page_size"], row["kernel"], row["density"])
-        if group != last:
-            y += 24
-            parts.append(_text(20, y - 5, f"{row['workload']}  {row['page_size']}  {row['kernel']}{dense(row)}", 13))
-            last = group
+        if title(row) != last:
+            y, last = y + 24, title(row)
+            parts.append(_text(20, y - 5, last, 13))
         first, second = row["tier_share"][0], row["tier_share"][1] if len(row["tier_share"]) > 1 else 0.0
         colour, x = _colour(row, rows), 170
-        parts += [_text(x - 8, y + 12, row["system"], 11, "end"),
+        parts += [_text(x - 8, y + 12, label(row), 11, "end"),
                   f'<rect x="{x}" y="{y}" width="{PLOT * first:.1f}" height="14" fill="{colour}"/>',
                   f'<rect x="{x + PLOT * first:.1f}" y="{y}" width="{PLOT * second:.1f}" height="14" fill="{colour}" '
                   'fill-opacity="0.25"/>', _text(x + PLOT + 8, y + 12, f"{100 * first:.1f} %", 11)]
@@ -72,7 +83,7 @@ def shares(group: Sequence[Row], file: Path) -> None:
         points = " ".join(f"{LEFT + PLOT * at / span:.1f},{TOP + height * (1 - share[0]):.1f}" for at, share in zip(times, values))
         colour = _colour(row, group)
         parts += [f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>',
-                  _text(right + 14, TOP + 14 + LINE_HEIGHT * number, row["system"], 12),
+                  _text(right + 14, TOP + 14 + LINE_HEIGHT * number, label(row), 12),
                   f'<rect x="{right + 4}" y="{TOP + 5 + LINE_HEIGHT * number}" width="8" height="8" fill="{colour}"/>']
     _save(file, right + 170, TOP + height + 46, parts)
 
@@ -85,7 +96,7 @@ def beliefs(group: Sequence[Row], file: Path) -> bool:
     looks = max(len(row["belief_over_time"]) for row in told)
     cell, tall = max(4, 150 // looks), 2
     panels: List[Tuple[str, List[List[float]]]] = [("truth", [look["truth"] for look in told[0]["belief_over_time"]])]
-    panels += [(row["system"], [look["believed"] for look in row["belief_over_time"]]) for row in told]
+    panels += [(label(row), [look["believed"] for look in row["belief_over_time"]]) for row in told]
     width, parts = cell * looks + 30, [_text(20, 24, f"{group[0]['workload']}: hot memory by address (down) and time (right)", 15)]
     for number, (name, columns) in enumerate(panels):
         x0 = 20 + number * width

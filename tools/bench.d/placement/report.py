@@ -9,24 +9,28 @@ from lab import Machine
 
 import cells
 import picture
+import summary
+from table import PER_OPERATION
 
 Row = Dict[str, Any]
 COLUMNS: Tuple[Tuple[str, str], ...] = (  # title, how a row shows it
-    ("system", "system"), ("tier 1", "share"), ("of oracle", "oracle"), ("latency", "latency"), ("time", "time"),
+    ("system", "system"), ("runs", "runs"), ("tier 1", "share"), ("of oracle", "oracle"), ("latency", "latency"), ("time", "time"),
     ("settled", "settled"), ("recall", "recall"), ("precision", "precision"), ("converged", "converged"),
-    ("after jump", "reconverged"), ("paid", "paid"), ("overhead", "overhead"), ("moved", "moved"),
+    ("after jump", "reconverged"), ("paid", "paid"), ("moved", "moved"),
     ("ns/op", "application_ns"), ("service ns/op", "service_cpu_ns"), ("moved B/op", "moved_bytes"), ("gap p99", "gap"),
     ("gap max", "longest"))
-PER_OPERATION = ("application_ns", "service_cpu_ns", "moved_bytes")
+#: Modelled time over first-touch's: for the same operations, and for the same instructions where none are counted.
+TIMES = {"time": ("operation_time_vs_first_touch", "modelled_time_vs_first_touch"),
+         "settled": ("settled_operation_time_vs_first_touch", "settled_modelled_time_vs_first_touch")}
 LEGEND = (
-    "*tier 1*: share of the application's LLC misses that the fastest tier serves in the last quarter of the window, "
-    "± spread. *of oracle*: that share over the oracle's (h: over the best static placement with hindsight). *latency*: "
-    "modelled mean of a miss, then. *time*: modelled time for the same work over the whole window, first-touch = 1; "
+    "Medians of the runs, in brackets the least and the most. *tier 1*: share of the application's LLC misses that the fastest tier "
+    "serves in the last quarter of the window. *of oracle*: that share over the oracle's (h: over the best static placement with "
+    "hindsight). *latency*: modelled mean of a miss, then. *time*: modelled time of the application for an operation over the whole "
+    "window, first-touch = 1 (i: for an instruction, of a program that counts no operations); "
     "*settled*: the same for the last quarter. *recall*, *precision*: of the hot set the system reports, at its best "
     "threshold, last look. *converged*, *after jump*: seconds of the guest's clock (intervals, for HM-Keeper) until tier "
     "1's share is and stays within 5 % of where it settles. *paid*: seconds of that clock until the time the application has "
-    "saved covers the CPU time of what places its memory (–: not within the window). *overhead*: instructions the kernel executes in the "
-    "application's way beyond first-touch's, and all of the system's own, per user instruction of the application. "
+    "saved covers the CPU time of what places its memory (–: not within the window). "
     "*ns/op*, *service ns/op*, *moved B/op*: modelled time of the application, modelled CPU time of what places its memory "
     "and bytes moved, per operation that the workload counts, in the last quarter. "
     "*gap*: time the application (for servers: its client) waited between two batches of work, in the guest's clock.")
@@ -43,15 +47,26 @@ def text(rows: Sequence[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def write(rows: Sequence[Row], missing: Sequence[str], file: Path, machine: Machine) -> None:
+def not_run(missing: Sequence[cells.Cell]) -> List[str]:
+    """A line for each workload and page size: how many runs of which system."""
+    found: Dict[str, Dict[str, int]] = {}
+    for cell in missing:
+        what = f"{cell.workload}, {cell.page_size} pages, {cell.window_seconds:g} s" + (f", density {cell.density}" if cell.density > 1 else "")
+        systems = found.setdefault(what, {})
+        system = cell.system + (f" ({cell.variant})" if cell.variant else "")
+        systems[system] = systems.get(system, 0) + 1
+    return [f"- {what}: {', '.join(f'{system} x{runs}' if runs > 1 else system for system, runs in systems.items())}"
+            for what, systems in found.items()]
+
+
+def write(rows: Sequence[Row], missing: Sequence[cells.Cell], file: Path, machine: Machine) -> None:
     """The page, and one picture per group in a folder of the page's name beside it; `missing` are cells without a result."""
     folder = file.with_suffix("")
     folder.mkdir(exist_ok=True)
     picture.systems(rows, folder / "systems.svg")
-    parts = [*_head(rows, machine), f"![Tier 1's share, workload by system]({folder.name}/systems.svg)", "", LEGEND, ""]
+    parts = [*_head(rows, machine), *summary.lines(rows), f"![Tier 1's share, workload by system]({folder.name}/systems.svg)", "", LEGEND, ""]
     for title, group in _groups(rows):
-        name = "-".join([group[0]["workload"], group[0]["page_size"], group[0]["kernel"],
-                         *([f"x{group[0]['density']}"] if group[0]["density"] > 1 else [])])
+        name = picture.name(group[0])
         picture.shares(group, folder / f"{name}.svg")
         parts += [f"## {title}", "", "| " + " | ".join(head for head, _ in COLUMNS) + " |",
                   "|---" * len(COLUMNS) + "|"]
@@ -62,14 +77,14 @@ def write(rows: Sequence[Row], missing: Sequence[str], file: Path, machine: Mach
         parts += [*_hindsight(group), ""]
     parts += [*_ablations(rows), *_settings(rows)]
     if missing:
-        parts += ["", "## Not run", "", "Cells of the table without a result: " + ", ".join(missing) + "."]
+        parts += ["", "## Not run", "", "Runs of the table without a result, by workload and pages:", "", *not_run(missing)]
     file.write_text("\n".join(parts) + "\n", encoding="utf-8")
 
 
 def _groups(rows: Sequence[Row]) -> List[Tuple[str, List[Row]]]:
     found: Dict[str, List[Row]] = {}
     for row in rows:
-        found.setdefault(f"{row['workload']}, {row['page_size']} pages, kernel {row['kernel']}{picture.dense(row)}", []).append(row)
+        found.setdefault(picture.title(row), []).append(row)
     return list(found.items())
 
 
@@ -77,14 +92,24 @@ def _number(value: Optional[float], form: str) -> str:
     return "–" if value is None else form.format(value)
 
 
+def _between(least_most: Optional[Sequence[float]], form: str, times: float = 1) -> str:
+    return "" if least_most is None else f" ({'–'.join(form.format(times * value) for value in least_most)})"
+
+
 def _show(row: Row, what: str) -> str:
     """One field as a person reads it."""
     if what == "system":
         variant = row["settings"]["variant"]
         return row["system"] + (f" ({variant})" if variant else "")
+    if what == "runs":
+        return str(row["repeats"])
     if what == "share":
-        spread = row["spread"]
-        return f"{100 * row['tier_share'][0]:.1f} %" + (f" ± {50 * spread:.1f}" if spread is not None else "")
+        return f"{100 * row['tier_share'][0]:.1f} %" + _between(row["ranges"]["tier_share"], "{:.1f}", 100)
+    if what in TIMES:
+        by_operation, by_instruction = TIMES[what]
+        name = by_instruction if row[by_operation] is None else by_operation
+        counts_none = " i" if row[by_operation] is None and row[name] is not None else ""
+        return _number(row[name], "{:.3f}") + counts_none + _between(row["ranges"][name], "{:.3f}")
     if what == "oracle":
         return _number(row["oracle_ratio"], "{:.3f}") + (" h" if row["oracle_source"] == "hindsight" else "")
     if what == "converged":
@@ -93,11 +118,10 @@ def _show(row: Row, what: str) -> str:
     if what == "moved":
         return _number(row["bytes_migrated"] and row["bytes_migrated"] / (1 << 20), "{:.0f} MiB")
     if what in PER_OPERATION:
-        return _number((row["settled_per_operation"] or {}).get(what), "{:.1f}")
-    simple = {"latency": ("modelled_latency_ns", "{:.0f} ns"), "time": ("modelled_time_vs_first_touch", "{:.3f}"),
-              "settled": ("settled_modelled_time_vs_first_touch", "{:.3f}"), "recall": ("recall", "{:.2f}"),
+        return _number((row["settled_per_operation"] or {}).get(what), "{:.1f}") + _between(row["ranges"][what], "{:.1f}")
+    simple = {"latency": ("modelled_latency_ns", "{:.0f} ns"), "recall": ("recall", "{:.2f}"),
               "precision": ("precision", "{:.2f}"), "reconverged": ("reconverge_seconds", "{:.1f} s"), "paid": ("paid_seconds", "{:.1f} s"),
-              "overhead": ("overhead_instructions_percent", "{:.1f} %"), "gap": ("gap_p99_us", "{:.0f} µs"),
+              "gap": ("gap_p99_us", "{:.0f} µs"),
               "longest": ("gap_max_us", "{:.0f} µs")}
     name, form = simple[what]
     return _number(row[name], form)
@@ -135,9 +159,10 @@ def _hindsight(group: Sequence[Row]) -> List[str]:
 
 def _ablations(rows: Sequence[Row]) -> List[str]:
     """HM-Keeper without a part of it over the whole of it, beside what the paper says of that part."""
-    whole = {row["workload"]: row for row in rows if row["system"] == "hm-keeper" and row["page_size"] == "4K" and row["density"] == 1}
+    whole = {row["workload"]: row for row in rows if row["system"] == "hm-keeper" and not row["settings"]["variant"]
+             and row["page_size"] == "4K" and row["density"] == 1}
     without = [row for row in rows if row["system"].startswith("hm-keeper/") and row["workload"] in whole and row["density"] == 1
-               and row["settings"]["model"] == whole[row["workload"]]["settings"]["model"]]
+               and all(row["settings"][same] == whole[row["workload"]]["settings"][same] for same in ("model", "window_seconds"))]
     if not without:
         return []
     parts = ["## Ablations", "", "What a part of HM-Keeper is worth: the same figure without it over that of the whole.", "",
@@ -153,12 +178,16 @@ def _ablations(rows: Sequence[Row]) -> List[str]:
 
 
 def _settings(rows: Sequence[Row]) -> List[str]:
-    parts = ["## Settings", "", "A peer is shown with the one of the settings it ran with that gave the least modelled time. "
+    parts = ["## Settings", "", "A peer is shown with the one of the settings it ran with that gave the least modelled time, HM-Keeper with each. "
              "HM-Keeper's interval holds 125 million instructions: 2 s for the graphs, with 16 ns each.", ""]
     for system in dict.fromkeys(row["system"] for row in rows):
-        for variant, knobs in cells.variants(system).items():
+        seen, tabled = {row["settings"]["variant"] for row in rows if row["system"] == system}, list(cells.variants(system))
+        for variant, knobs in cells.settings(system).items():
+            if variant not in seen and variant not in tabled:
+                continue
             shown = ", ".join(f"{key} {value}" for key, value in knobs.items()) or "as the kernel has it"
-            parts.append(f"- {system}{f' ({variant})' if variant else ''}: {shown}")
+            origin = cells.origin(system) if variant == tabled[-1] else ""
+            parts.append(f"- {system}{f' ({variant})' if variant else ''}: {shown}{f' ({origin})' if origin else ''}")
     for kernel in sorted({row["kernel"] for row in rows}):
         for system in cells.SYSTEMS:
             why = cells.not_applicable(system, kernel)

@@ -3,19 +3,22 @@
 import sys
 import threading
 import time
-from typing import Any, Dict
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any, Dict, List, Sequence, Tuple
 
 from lab import Machine, pages
 
 import belief
 import figures
 import hindsight
+import pace
 import stage
 from build import Tools
 from cells import Cell
 from keep import Store
 from workloads import WORKLOADS
 
+Task = Tuple[Cell, Tools, Store]
 SAY_EVERY = 10.0
 GRANULES = {"4K": 4096, "2M": 2 << 20}
 BULKY = ("belief-*.json", "pagemap-*.bin", pages.PATTERN)  # what a finished cell needs no more; logs stay
@@ -71,12 +74,16 @@ class Progress:
 def one(cell: Cell, machine: Machine, tools: Tools, store: Store, watch: Progress) -> None:
     """Run a cell, work out its figures, keep both. Raises stage.CellFailed or LabError."""
     logs = store.logs(cell)
+    store.drop(cell)  # a run that fails leaves nothing older in its place
     raw = stage.run(cell, machine, tools.build, tools.modules.get(cell.kernel), logs,
-                    lambda text: watch.at(cell, text), watch.check)
+                    lambda text: watch.at(cell, text), watch.check, tools.daemon)
     run: Dict[str, Any] = {**raw, "figures": figures.of(raw, machine), "belief": belief.series(logs),
                            "commit": tools.commit, "has_truth": not cell.command and WORKLOADS[cell.workload].has_truth}
+    invalid = pace.behind(run["figures"]["turns"])
+    if invalid:
+        raise stage.CellFailed(f"{cell.key}: {invalid}; logs are in {logs}")
     run["interval_seconds"] = float(cell.knobs["interval"].rstrip("s")) if "interval" in cell.knobs else None
-    if cell.system == "first-touch":
+    if raw["paged"]:
         run["hindsight"] = _hindsight(raw, machine, logs)
     del run["marks"]
     store.write(cell, run)
@@ -85,6 +92,26 @@ def one(cell: Cell, machine: Machine, tools: Tools, store: Store, watch: Progres
             file.unlink()
     own = run["figures"]
     watch.finished(cell, f"tier 1 serves {100 * own['tier_share'][0]:.1f} % in the end, {raw['host_seconds']:.0f} s")
+
+
+def every(tasks: Sequence[Task], machine: Machine, jobs: int) -> List[str]:
+    """Run them, in this order, `jobs` at a time; the reasons of those that failed."""
+    if tasks and machine.assumed:
+        print(f"bench: {machine.name}: prices not given and assumed: {'; '.join(machine.assumed)}", file=sys.stderr)
+    watch, failed = Progress(len(tasks), jobs), []
+    with ThreadPoolExecutor(jobs) as pool:
+        running = {pool.submit(one, cell, machine, tools, store, watch): cell for cell, tools, store in tasks}
+        try:
+            for task in as_completed(running):
+                error = task.exception()
+                if error:
+                    failed.append(str(error))
+                    watch.failed(running[task], str(error))
+        except KeyboardInterrupt:
+            watch.stop()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return failed
 
 
 def _hindsight(raw: Dict[str, Any], machine: Machine, logs) -> Dict[str, Any]:

@@ -32,13 +32,18 @@ class CellFailed(Exception):
 
 
 def run(cell: Cell, machine: Machine, build: Path, module: Optional[Path], logs: Path,
-        progress: Callable[[str], None], on_idle: Callable[[], None]) -> Dict[str, Any]:
-    """Boot, play, power off; `on_idle` about five times a second meanwhile. Raises CellFailed."""
+        progress: Callable[[str], None], on_idle: Callable[[], None], daemon: Optional[Path] = None) -> Dict[str, Any]:
+    """Boot, play, power off; `on_idle` about five times a second meanwhile. hmkd is of the build `daemon`, or of `build`.
+
+    Raises CellFailed.
+    """
     shutil.rmtree(logs, ignore_errors=True)
+    program: Type[Workload] = WORKLOADS[cell.workload] if not cell.command else Command
     plan: Dict[str, Any] = {"workload": cell.workload, "command": list(cell.command), "settle_seconds": cell.settle_seconds,
             "system": cell.system, "knobs": cell.knobs, "page_size": cell.page_size,
             "window_seconds": cell.window_seconds, "period_seconds": PERIOD_SECONDS, "believe_every": BELIEVE_EVERY,
-            "pages": cell.system == "first-touch", "build": str(build),
+            "pages": cell.system == "first-touch" and len(program.application_cpus) == 1,  # counted of CPU 0 only
+            "build": str(build), "daemon": str(daemon or build),
             "module": str(module) if cell.system.startswith("hm-keeper") else None}
     events: Dict[str, Any] = {"samples": []}
     booted = 0.0
@@ -49,7 +54,7 @@ def run(cell: Cell, machine: Machine, build: Path, module: Optional[Path], logs:
             kind = event.pop("event")
         except (ValueError, AttributeError, KeyError, TypeError):
             return  # some program's message; it stays in the console's log
-        event["host_seconds"] = time.monotonic() - booted
+        event["host_seconds"], event["host_cpu_seconds"] = time.monotonic() - booted, guest.cpu_seconds()
         if kind == "sample":
             events["samples"].append(event)
             progress(f"{event['seconds']:.0f} of {cell.window_seconds:g} s")
@@ -58,7 +63,6 @@ def run(cell: Cell, machine: Machine, build: Path, module: Optional[Path], logs:
             progress(kind)
 
     thp = "always" if cell.page_size == "THP" else "never"
-    program: Type[Workload] = WORKLOADS[cell.workload] if not cell.command else Command
     ns_per_instruction = program.ns_per_instruction // cell.density
     with Guest(machine, cell.kernel, timeout=HOST_SECONDS, count=True, llc=LLC, thp=thp, clock=clock(cell.kernel),
                ns_per_instruction=ns_per_instruction, pages=plan["pages"], results=logs) as guest:
@@ -73,6 +77,6 @@ def run(cell: Cell, machine: Machine, build: Path, module: Optional[Path], logs:
     told = asdict(cell)
     if events["started"]["left_out"]:
         told["knobs"][LEFT_OUT] = events["started"]["left_out"]
-    return {"cell": told, "release": release, "clock": clock(cell.kernel),
-            "ns_per_instruction": ns_per_instruction, "host_seconds": outcome.seconds, "events": events,
+    return {"cell": told, "release": release, "clock": clock(cell.kernel), "application_cpus": list(program.application_cpus),
+            "ns_per_instruction": ns_per_instruction, "host_seconds": outcome.seconds, "events": events, "paged": plan["pages"],
             "marks": [mark.data for mark in outcome.marks]}

@@ -9,7 +9,13 @@ import figures
 
 Run = Dict[str, Any]   # what main.py keeps of a run: cell, figures, belief, hindsight
 NOTHING = ("first-touch", "oracle")  # whose service spends nothing
+OURS = "hm-keeper"
 PACE = "modelled_ns_per_kilo_instruction"
+#: Over first-touch's, by the name in the row: for the same instructions, and for the same operations.
+RATIOS = {"modelled_time_vs_first_touch": PACE, "settled_modelled_time_vs_first_touch": f"settled_{PACE}",
+          "operation_time_vs_first_touch": "per_operation/application_ns",
+          "settled_operation_time_vs_first_touch": "settled_per_operation/application_ns"}
+PER_OPERATION = ("application_ns", "service_cpu_ns", "moved_bytes")
 
 
 def rows(runs: Sequence[Run]) -> List[Dict[str, Any]]:
@@ -17,35 +23,39 @@ def rows(runs: Sequence[Run]) -> List[Dict[str, Any]]:
     groups: Dict[Tuple[Any, ...], Dict[str, Dict[str, List[Run]]]] = defaultdict(lambda: defaultdict(dict))
     for run in runs:
         cell = run["cell"]
-        by_variant = groups[cell["kernel"], cell["page_size"], cell["workload"], cell.get("density", 1)][cell["system"]]
-        by_variant.setdefault(cell["variant"], []).append(run)
+        compared = (cell["kernel"], cell["page_size"], cell["workload"], cell.get("density", 1), cell["window_seconds"])
+        groups[compared][cell["system"]].setdefault(cell["variant"], []).append(run)
     found = []
     for systems in groups.values():
-        chosen = {name: _better(by_variant) for name, by_variant in systems.items()}
-        base, bound = chosen.get("first-touch"), _bound(chosen)
+        shown = {name: _shown(name, by_variant) for name, by_variant in systems.items()}
+        base, oracle = (shown[name][0] if name in shown else None for name in ("first-touch", "oracle"))
+        bound = _bound(base, oracle)
         for name, by_variant in systems.items():
-            row = _row(name, chosen[name], base, bound)
-            row["settings"]["modelled_time_by_variant"] = {variant: _over(tried, base, PACE) for variant, tried in by_variant.items()}
-            found.append(row)
+            tried = {variant: _over(several, base, PACE) for variant, several in by_variant.items()}
+            for several in shown[name]:
+                row = _row(name, several, base, bound)
+                row["settings"]["modelled_time_by_variant"] = tried
+                found.append(row)
     return found
 
 
-def _better(by_variant: Dict[str, List[Run]]) -> List[Run]:
-    """The runs of the variant with the least modelled time, of those modelled latest."""
-    return min(by_variant.values(), key=lambda runs: (-min(map(_model, runs)), _median(runs, PACE)))
+def _shown(name: str, by_variant: Dict[str, List[Run]]) -> List[List[Run]]:
+    """Each setting of HM-Keeper; of a peer the one with the least modelled time, of those modelled latest."""
+    if name == OURS:
+        return list(by_variant.values())
+    return [min(by_variant.values(), key=lambda runs: (-min(map(_model, runs)), _median(runs, PACE)))]
 
 
 def _model(run: Run) -> int:
     return run["figures"].get("model", 1)
 
 
-def _bound(chosen: Dict[str, List[Run]]) -> Optional[float]:
+def _bound(base: Optional[List[Run]], oracle: Optional[List[Run]]) -> Optional[float]:
     """The oracle's tier-1 share: run where the workload knows its truth, else computed with hindsight for 4 KiB pages."""
-    if "oracle" in chosen:
-        return median(run["figures"]["tier_share"][0] for run in chosen["oracle"])
-    if "first-touch" in chosen:
-        return chosen["first-touch"][0]["hindsight"]["4K"][0]
-    return None
+    if oracle:
+        return median(run["figures"]["tier_share"][0] for run in oracle)
+    static = base[0].get("hindsight") if base else None
+    return static["4K"][0] if static else None
 
 
 def _paid(run: Run, base: Optional[Sequence[Run]]) -> Optional[float]:
@@ -56,16 +66,47 @@ def _paid(run: Run, base: Optional[Sequence[Run]]) -> Optional[float]:
     return costs.paid_seconds(ours, theirs) if ours and theirs else None
 
 
+def _values(runs: Sequence[Run], name: str) -> List[Any]:
+    """A figure of each run that has it; `settled_per_operation/application_ns` is one within another."""
+    outer, _, inner = name.partition("/")
+    values = [run["figures"].get(outer) for run in runs]
+    return [value[inner] if inner else value for value in values if value is not None]
+
+
 def _median(runs: Sequence[Run], name: str) -> Any:
-    values = [run["figures"][name] for run in runs if run["figures"].get(name) is not None]
+    values = _values(runs, name)
     return median(values) if values else None
 
 
-def _over(runs: Sequence[Run], base: Optional[Sequence[Run]], name: str) -> Optional[float]:
-    """None without a base, or where the two were modelled differently."""
+def _range(values: Sequence[float]) -> Optional[List[float]]:
+    """Least and most; None for what ran once."""
+    return [min(values), max(values)] if len(values) > 1 else None
+
+
+def _ratios(runs: Sequence[Run], base: Optional[Sequence[Run]], name: str) -> List[float]:
+    """Of each run over the median of the base; none without one, or where the two were modelled differently."""
     if not base or len(set(map(_model, (*runs, *base)))) > 1:
-        return None
-    return _median(runs, name) / _median(base, name)
+        return []
+    by = _median(base, name)
+    return [value / by for value in _values(runs, name)] if by else []
+
+
+def _over(runs: Sequence[Run], base: Optional[Sequence[Run]], name: str) -> Optional[float]:
+    ratios = _ratios(runs, base, name)
+    return median(ratios) if ratios else None
+
+
+def _per_operation(runs: Sequence[Run], typical: Run, name: str) -> Optional[Dict[str, Any]]:
+    """Of the typical run, with the median of all where a figure is one number."""
+    own = typical["figures"].get(name)
+    return own and {what: _median(runs, f"{name}/{what}") if isinstance(value, (int, float)) else value for what, value in own.items()}
+
+
+def _ranges(runs: List[Run], base: Optional[List[Run]]) -> Dict[str, Optional[List[float]]]:
+    """Of every figure the page shows with its range, by the name it has in the row."""
+    return {"tier_share": _range([run["figures"]["tier_share"][0] for run in runs]),
+            **{shown: _range(_ratios(runs, base, name)) for shown, name in RATIOS.items()},
+            **{name: _range(_values(runs, f"settled_per_operation/{name}")) for name in PER_OPERATION}}
 
 
 def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[float]) -> Dict[str, Any]:
@@ -81,9 +122,8 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
         "tier_share": own["tier_share"],
         "modelled_latency_ns": _median(runs, "modelled_latency_ns"),
         PACE: _median(runs, PACE),
-        "modelled_time_vs_first_touch": _over(runs, base, PACE),
-        "settled_modelled_time_vs_first_touch": _over(runs, base, f"settled_{PACE}"),
-        "per_operation": own.get("per_operation"), "settled_per_operation": own.get("settled_per_operation"),
+        **{shown: _over(runs, base, figure) for shown, figure in RATIOS.items()}, "ranges": _ranges(runs, base),
+        **{figure: _per_operation(runs, typical, figure) for figure in ("per_operation", "settled_per_operation")},
         "paid_seconds": _paid(typical, base),
         "oracle_ratio": own["tier_share"][0] / bound if bound else None,
         "oracle_source": None if not bound else "run" if typical["has_truth"] else "hindsight",

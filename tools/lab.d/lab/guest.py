@@ -8,6 +8,7 @@
 The verdict comes over a virtio-serial port of its own; silence means a lost guest, never a pass.
 """
 import json
+import os
 import select
 import shutil
 import socket
@@ -143,6 +144,12 @@ class Guest:
     def marks(self) -> List[Mark]:
         """All marks written so far."""
         return read_marks(self.marks_file)
+
+    def cpu_seconds(self) -> float:
+        """What the guest has had of the host's CPUs since it was started."""
+        assert self._qemu
+        fields = Path(f"/proc/{self._qemu.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def load_module(self, path: Path, *parameters: str) -> Outcome:
         """insmod; /dev/hmk appears by devtmpfs."""

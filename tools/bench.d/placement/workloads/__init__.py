@@ -4,18 +4,19 @@ from typing import Dict, Type
 
 from .base import Failed, Workload
 from .disturbed import GupsDisturbed
-from .gups import Gups, GupsFits, GupsJump, GupsLarge, GupsMixed, GupsRead, Needle
+from .gups import Gups, GupsFits, GupsJump, GupsLarge, GupsMixed, GupsPhases, GupsRead, GupsSockets, Needle
 from .hsqldb import Hsqldb
 from .kv import MemcachedLatest, MemcachedZipf, RedisLatest, RedisZipf
 from .levels import GupsLevels
-from .postgresql import Postgresql
+from .postgresql import Postgresql, Postgresql40
 from .programs import Graph, Pagerank, Sort, Sssp, Stream
+from .two import GupsTwo
 
 WORKLOADS: Dict[str, Type[Workload]] = {kind.name: kind for kind in (
-    Gups, GupsJump, Needle, GupsRead, GupsMixed, GupsLarge, GupsFits, GupsLevels,
+    Gups, GupsJump, Needle, GupsRead, GupsMixed, GupsLarge, GupsFits, GupsLevels, GupsPhases, GupsSockets, GupsTwo,
     RedisLatest, RedisZipf, MemcachedLatest, MemcachedZipf,
     Graph, Sssp, Pagerank, Sort, Stream,
-    Postgresql, Hsqldb,
+    Postgresql, Postgresql40, Hsqldb,
     GupsDisturbed,
 )}
 

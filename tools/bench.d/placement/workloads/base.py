@@ -56,7 +56,8 @@ class Workload:
     checked = True                      # reads all it has written in the end; the runner asks for it where we move memory
     shared = False                      # its memory is shared between processes: moving it needs to say so
     fits = False                        # into tier 1, all of it
-    page_sizes: Tuple[str, ...] = ("4K",)
+    page_sizes: Tuple[str, ...] = ("4K", "THP")
+    application_cpus: Tuple[int, ...] = (APPLICATION_CPU,)  # it may have the clients' too, if it has no clients
     memory_bytes = 0
     ns_per_instruction = 8              # of the guest's clock
     window_seconds = 12.0               # length of the measured load unless told otherwise; a jump comes in its middle
@@ -104,6 +105,13 @@ class Workload:
 
     def stop(self) -> Dict[str, Any]:
         raise NotImplementedError
+
+
+def along(seconds: Sequence[float], ops: Sequence[float], when: float) -> float:
+    """Operations done by then: on the straight line through the two of at least two counts nearest to it."""
+    after = next((i for i, at in enumerate(seconds) if i and at >= when), len(seconds) - 1)
+    slope = (ops[after] - ops[after - 1]) / (seconds[after] - seconds[after - 1])
+    return ops[after - 1] + slope * (when - seconds[after - 1])
 
 
 class Follower:

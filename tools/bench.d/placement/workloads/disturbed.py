@@ -11,7 +11,7 @@ from .gups import Gups
 class GupsDisturbed(Gups):
     """stress-ng's vm, memrate and bsearch take turns on CPU 1, each with a few megabytes of its own."""
 
-    name, page_sizes, window_seconds = "gups-disturbed", ("4K",), 12.0
+    name, window_seconds = "gups-disturbed", 12.0
     packages = ("stress-ng",)
     neighbour = ["stress-ng", "--vm", "1", "--vm-bytes", "32m", "--memrate", "1", "--memrate-bytes", "16m", "--bsearch", "1"]
 

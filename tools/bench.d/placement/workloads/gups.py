@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """GUPS: random updates of a large array of which a small part is hot, and known."""
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List
 
-from .base import MEBI, OneProgram
+from .base import APPLICATION_CPU, CLIENT_CPU, MEBI, OneProgram
 
 
 class Gups(OneProgram):
@@ -11,7 +11,6 @@ class Gups(OneProgram):
     name = "gups-stable"
     programs = ("hmk-load-gups",)
     has_truth = True
-    page_sizes: Tuple[str, ...] = ("4K", "THP")
     memory_bytes = 1280 * MEBI
     window_seconds = 16.0
     chunk, hot_bytes, hot_percent, write_percent = "2MiB", 128 * MEBI, 87.5, 100
@@ -20,7 +19,7 @@ class Gups(OneProgram):
         words = [self.build / "tools/load/hmk-load-gups", "--hold", "--size", f"{self.memory_bytes // MEBI}MiB",
                  "--chunk", self.chunk, "--hot", f"{self.hot_bytes // MEBI}MiB",
                  "--hot-updates", f"{self.hot_percent}%", "--write-share", f"{self.write_percent}%",
-                 "--pages", "thp" if self.page_size == "THP" else "4KiB"]
+                 "--pages", "thp" if self.page_size == "THP" else "4KiB", *self.more()]
         if self.placed:
             words += ["--place", "truth"]
         if not self.checked:
@@ -28,6 +27,10 @@ class Gups(OneProgram):
         if self.has_jump:
             words += ["--jump-after", f"{round(500 * self.window_seconds)}ms"]
         return words
+
+    def more(self) -> List[Any]:
+        """Further flags of the variants."""
+        return []
 
     def stop(self) -> Dict[str, Any]:
         ended = super().stop()
@@ -37,7 +40,7 @@ class Gups(OneProgram):
 class GupsJump(Gups):
     """Half-way through, other pieces become hot."""
 
-    name, has_jump, page_sizes = "gups-jump", True, ("4K",)
+    name, has_jump = "gups-jump", True
 
 
 class Needle(Gups):
@@ -51,7 +54,7 @@ class Needle(Gups):
 class GupsLarge(Gups):
     """More is hot than fits into tier 1."""
 
-    name, page_sizes = "gups-large", ("4K", "THP")
+    name = "gups-large"
     has_truth = False  # for the oracle, which places all of it: hindsight tells the best
     memory_bytes, hot_bytes, hot_percent = 1536 * MEBI, 640 * MEBI, 95
 
@@ -65,10 +68,31 @@ class GupsFits(Gups):
 class GupsRead(Gups):
     """Nothing is written."""
 
-    name, page_sizes, write_percent, window_seconds = "gups-read", ("4K",), 0, 12.0
+    name, write_percent, window_seconds = "gups-read", 0, 12.0
 
 
 class GupsMixed(Gups):
     """Every other access writes."""
 
-    name, page_sizes, write_percent, window_seconds = "gups-mixed", ("4K",), 50, 12.0
+    name, write_percent, window_seconds = "gups-mixed", 50, 12.0
+
+
+class GupsPhases(Gups):
+    """Twenty levels of hotness, the n-th with 1/n of the first's updates; all are dealt anew every third of the window."""
+
+    name, window_seconds = "gups-phases", 24.0
+    has_truth = False  # for the oracle: it would move all of it again in each phase
+    phases = 3
+
+    def more(self) -> List[Any]:
+        return ["--levels", 20, "--jump-every", f"{round(1000 * self.window_seconds / self.phases)}ms"]
+
+
+class GupsSockets(Gups):
+    """A thread on each socket, one hot set for both: what is near to one is far from the other."""
+
+    name = "gups-sockets"
+    application_cpus = (APPLICATION_CPU, CLIENT_CPU)
+
+    def more(self) -> List[Any]:
+        return ["--cpus", ",".join(map(str, self.application_cpus))]

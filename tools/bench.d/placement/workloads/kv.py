@@ -95,4 +95,4 @@ class MemcachedLatest(KeyValue):
 class MemcachedZipf(MemcachedLatest):
     """Hot keys anywhere in the slabs."""
 
-    name, keys_by, page_sizes = "memcached-zipf", "zipf", ("4K", "THP")  # redis-server turns THP off for itself
+    name, keys_by = "memcached-zipf", "zipf"

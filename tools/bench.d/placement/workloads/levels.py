@@ -8,8 +8,8 @@ from .gups import Gups
 class GupsLevels(Gups):
     """Twenty levels of hotness, as many pieces of each anywhere, the n-th with 1/n of the first's updates."""
 
-    name, page_sizes, window_seconds = "gups-levels", ("4K",), 24.0
+    name, window_seconds = "gups-levels", 24.0
     has_truth = False  # for the oracle: nothing is simply hot
 
-    def command(self) -> List[Any]:
-        return [*super().command(), "--levels", 20]
+    def more(self) -> List[Any]:
+        return ["--levels", 20]

@@ -19,13 +19,13 @@ from .base import (APPLICATION_CPU, CLIENT_CPU, LOAD_SECONDS, LOGS, MEBI, Failed
 HERE = Path(__file__).resolve().parent / "tpcc"
 DATA, SOCKETS, SLOWEST_NODE = Path("/run/postgresql-data"), Path("/run/postgresql-sockets"), 3
 SCRIPTS = ("load.sql", "transactions.sql")
-WAREHOUSES, CLIENTS = 8, 4
+WAREHOUSES = 8
 MIX = (("new_order(:w, :d)", 45), ("payment(:w, :d)", 43), ("order_status(:w, :d)", 4), ("delivery(:w)", 4), ("stock_level(:w, :d)", 4))
 SETTINGS = {
     "huge_pages": "off", "fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "wal_level": "minimal",
     "max_wal_senders": "0", "wal_init_zero": "off", "min_wal_size": "32MB", "max_wal_size": "128MB",
     "checkpoint_timeout": "1d", "autovacuum": "off", "bgwriter_lru_maxpages": "0", "jit": "off", "listen_addresses": "",
-    "max_parallel_workers": "0", "max_parallel_workers_per_gather": "0", "max_connections": "20", "logging_collector": "off",
+    "max_parallel_workers": "0", "max_parallel_workers_per_gather": "0", "max_connections": "60", "logging_collector": "off",
 }
 
 
@@ -37,12 +37,15 @@ def programs() -> Path:
     return found[-1].parent
 
 
-def as_postgres(command: Sequence[Any], **options: Any) -> subprocess.CompletedProcess:
-    """Run it as the user postgres, which the server insists on, when we are root; Failed with its last words."""
+def as_postgres(command: Sequence[Any], said: str = "", **options: Any) -> subprocess.CompletedProcess:
+    """Run it as the user postgres, which the server insists on, when we are root; Failed with its last words.
+
+    That user may not read files of ours: what it is to read is said to it.
+    """
     words = [str(word) for word in command]
     if os.geteuid() == 0:
         words = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", *words]
-    done = subprocess.run(words, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    done = subprocess.run(words, check=False, input=said, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=LOAD_SECONDS, **options)
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:]
@@ -61,12 +64,12 @@ class Server:
         as_postgres([*pin, programs() / "pg_ctl", "start", "-w", "-t", int(LOAD_SECONDS), "-D", data,
                      "-l", data / "server.log", "-o", " ".join(f"'{flag}'" for flag in flags)], cwd=data)
 
-    def sql(self, text: str = "", file: Optional[Path] = None, **variables: Any) -> str:
+    def sql(self, text: str, **variables: Any) -> str:
         """Run SQL as the database's owner; what it prints."""
         command = [programs() / "psql", "-h", self.sockets, "-U", "postgres", "-d", "postgres", "-XAtq",
                    "-v", "ON_ERROR_STOP=1"]
         command += [word for key, value in variables.items() for word in ("-v", f"{key}={value}")]
-        return as_postgres([*command, *(["-f", file] if file else ["-c", text])], cwd=self.data).stdout.strip()
+        return as_postgres(command, text, cwd=self.data).stdout.strip()
 
     def pids(self) -> List[int]:
         postmaster = int((self.data / "postmaster.pid").read_text(encoding="ascii").split()[0])
@@ -78,7 +81,7 @@ class Server:
 
 
 class Postgresql(Workload):
-    """8 warehouses, all of it in the buffer pool before the clock starts; 4 clients, as fast as they can.
+    """8 warehouses, all of it in the buffer pool before the clock starts; a few clients, as fast as they can.
 
     The data folder is made once on the host and copied to a tmpfs on the slowest node, so that its pages take no
     room that is measured. An operation is a transaction; a gap is the time a client waited for one.
@@ -88,7 +91,7 @@ class Postgresql(Workload):
     packages = ("postgresql",)
     shared = True
     memory_bytes = 1024 * MEBI
-    shared_buffers = "960MB"
+    shared_buffers, clients = "960MB", 4
 
     @classmethod
     def host_prepare(cls, build: Path) -> None:
@@ -122,6 +125,7 @@ class Postgresql(Workload):
         self._server = Server(DATA, SOCKETS, self.shared_buffers, APPLICATION_CPU)
         self._server.sql("SELECT count(pg_prewarm(oid)) FROM pg_class WHERE relkind IN ('r', 'i')")
         self._connect()
+
     def _connect(self) -> None:
         """pgbench holds its connections, and has done a first transaction on each, when it is stopped."""
         folder = SOCKETS / "pgbench"
@@ -136,9 +140,9 @@ class Postgresql(Workload):
         with open(LOGS / "pgbench.log", "wb") as log:
             self._client = subprocess.Popen(
                 ["taskset", "-c", str(CLIENT_CPU), programs() / "pgbench", "-h", SOCKETS, "-U", "postgres", "-n", "-M",
-                 "prepared", "-c", str(CLIENTS), "-T", "1000000", "--log", f"--log-prefix={folder}/log", *scripts, "postgres"],
+                 "prepared", "-c", str(self.clients), "-T", "1000000", "--log", f"--log-prefix={folder}/log", *scripts, "postgres"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=self._transactions.attach)
-        wait_for(lambda: len(self._transactions.waited_us) > CLIENTS or self._client.poll() is not None, LOAD_SECONDS,
+        wait_for(lambda: len(self._transactions.waited_us) > self.clients or self._client.poll() is not None, LOAD_SECONDS,
                  "pgbench's first transactions")
         self._client.send_signal(signal.SIGSTOP)
         self._check_alive()
@@ -172,6 +176,12 @@ class Postgresql(Workload):
         subprocess.run(["umount", DATA], check=True)
         waited_us = self._transactions.waited_us
         return {"ops": len(waited_us), "wrong_values": wrong, **quantiles(waited_us)}
+
+
+class Postgresql40(Postgresql):
+    """A backend for each of 40 clients, each with page tables of its own of the one buffer pool."""
+
+    name, clients = "tpcc-postgresql-40", 40
 
 
 class Transactions:
@@ -215,7 +225,7 @@ def _fill(data: Path, sockets: Path) -> None:
     server = Server(data, sockets, "512MB")
     try:
         for name in SCRIPTS:
-            server.sql(file=HERE / name, warehouses=WAREHOUSES)
+            server.sql((HERE / name).read_text(encoding="utf-8"), warehouses=WAREHOUSES)
         server.sql("VACUUM FREEZE ANALYZE")
     finally:
         server.stop()

@@ -50,7 +50,6 @@ class Stream(OneProgram):
 
     name = "stream"
     programs = ("hmk-load-stream",)
-    page_sizes = ("4K", "THP")
     memory_bytes = 1200 * MEBI
 
     def command(self) -> List[Any]:
