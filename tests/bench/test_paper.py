@@ -69,13 +69,9 @@ class Directions(unittest.TestCase):
 class Measures(unittest.TestCase):
     def test_twice_the_work_in_the_same_time_is_100_percent_faster(self):
         self.assertEqual(measures.faster(cell(50.0), cell(100.0)), 100.0)
-        self.assertEqual(measures.faster(cell(50.0), cell(100.0), measures.pace), 100.0)
+        self.assertEqual(measures.faster(cell(50.0), cell(100.0), measures.per_operation), 100.0)
         self.assertIsNone(measures.faster(cell(50.0), None))
-        self.assertIsNone(measures.faster({"figures": {"settled_per_operation": None}}, cell(100.0)))
-
-    def test_an_average_is_of_all_or_none(self):
-        self.assertEqual(measures.average([10.0, -20.0]), -5.0)
-        self.assertIsNone(measures.average([10.0, None]))
+        self.assertIsNone(measures.faster({"figures": {"settled_per_operation": None}}, cell(100.0), measures.per_operation))
 
     def test_found_is_where_both_stay_good(self):
         self.assertEqual(measures.found_in({"recall": [0.9, 0.5, 0.9, 1.0], "precision": [1.0, 1.0, 0.95, 0.9]}), 3)
@@ -134,12 +130,27 @@ class Profiling(unittest.TestCase):
 
 
 class Placing(unittest.TestCase):
+    def test_a_server_is_measured_by_its_operations_and_a_program_by_its_instructions(self):
+        def run(per_operation: float, pace: float) -> dict:
+            return {"figures": {"settled_per_operation": {"application_ns": per_operation}, measures.PACE: pace}}
+        for name, percent in (("redis-zipf", 100.0), ("sort", 50.0)):
+            results = {placing.TABLE[name, "hm-keeper"]: run(1.0, 2.0), placing.TABLE[name, "first-touch"]: run(2.0, 3.0)}
+            self.assertEqual(placing.over(results, placing.TABLE, name, "first-touch"), percent)
+
     def test_an_average_has_its_largest_and_each_beside_it(self):
         results = {placing.TABLE[name, "hm-keeper"]: cell(100.0) for name in placing.NAMES}
         results.update({placing.TABLE[name, "first-touch"]: cell(100.0 + 10 * number) for number, name in enumerate(placing.NAMES)})
         lines = placing.averages(results)
-        self.assertIn("+20.0 %, +40 %; tpcc-hsqldb +0, redis-zipf +10", line_of(lines, "first-touch").ours or "")
+        told = line_of(lines, "first-touch").ours or ""
+        self.assertTrue(told.startswith("+20.0 %, +40 %; "), told)
+        self.assertIn(f"{placing.NAMES[1]} +10 %", told)
         self.assertIsNone(line_of(lines, "memory-tiering").ours)
+
+    def test_an_average_says_what_it_is_not_of(self):
+        results = {placing.TABLE[name, system]: cell(100.0 + 10 * (system == "first-touch")) for name in placing.NAMES[1:]
+                   for system in ("hm-keeper", "first-touch")}
+        told = line_of(placing.averages(results), "first-touch").ours or ""
+        self.assertTrue(told.startswith(f"+10.0 %, +10 %; {placing.NAMES[0]} not run"), told)
 
     def test_kernel_time_beyond_first_touchs_is_compared(self):
         def spent(application: float, kernel: float) -> dict:

@@ -9,25 +9,20 @@ Range = Tuple[int, int]
 
 
 def per_operation(run: Run) -> Optional[float]:
-    """Modelled ns of the application per operation, settled; None for a program that counts none."""
+    """Modelled ns of the application per operation, settled: for servers, which execute more when fewer wait for them."""
     return ((run["figures"]["settled_per_operation"] or {}).get("application_ns")) if run else None
 
 
 def pace(run: Run) -> Optional[float]:
-    """Modelled ns per thousand of its instructions, settled: for programs that count no operations."""
+    """Modelled ns per thousand of its instructions, settled: for programs that execute as many for the same work. They report their
+    operations once a second, too seldom for a quarter of a window."""
     return run["figures"][PACE] if run else None
 
 
-def faster(ours: Run, other: Run, by: Any = per_operation) -> Optional[float]:
+def faster(ours: Run, other: Run, by: Any = pace) -> Optional[float]:
     """Percent more work of `ours` in the same modelled time."""
     of_ours, of_other = by(ours), by(other)
     return 100 * (of_other / of_ours - 1) if of_ours and of_other else None
-
-
-def average(gains: Sequence[Optional[float]]) -> Optional[float]:
-    """None unless all were run."""
-    known = [one for one in gains if one is not None]
-    return mean(known) if known and len(known) == len(gains) else None
 
 
 def f1(recall: float, precision: float) -> float:
