@@ -5,6 +5,7 @@ from typing import Any, Callable, List, Mapping, Optional, Tuple
 
 Results = Mapping[Any, Any]  # what is there, by run
 NOTHING = 0.5                # percent; nearer to 0 than this, a gain points nowhere
+EQUAL = 5.0                  # percent; as near as this agrees with a paper that says there is no difference
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ def gain(what: str, paper: float, ours: Optional[float], unlike: str = "", least
     told = f"{'at least ' if least else ''}{paper:+g} %"
     if ours is None:
         return Line(what, told, None)
-    return Line(what, told, f"{ours:+.1f} %", ours * paper > 0 and abs(ours) >= NOTHING, unlike)
+    agrees = abs(ours) <= EQUAL if abs(paper) <= NOTHING else ours * paper > 0 and abs(ours) >= NOTHING
+    return Line(what, told, f"{ours:+.1f} %", agrees, unlike)
 
 
 def ahead(what: str, paper: str, ours: Optional[float], unlike: str = "") -> Line:

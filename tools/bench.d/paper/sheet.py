@@ -11,9 +11,10 @@ HEAD = """<!-- SPDX-License-Identifier: MIT -->
 Written by `tools/bench paper --report`; not edited by hand. Every experiment of the HM-Keeper paper, its figure and what its twin
 gives here. Nothing of this was measured on hardware: guests run under QEMU, accesses are counted one by one, times are **modelled**
 (`tools/lab.d/README.md`), seconds are of a clock that counts instructions. What is compared is the direction; sizes are of another
-machine, three hundred times as large. Gains are percent more work in the same modelled time, settled (last quarter of the window); work is counted in the application's own
-instructions, for redis-server in operations.
-A gain below 0.5 % points nowhere. HM-Keeper runs with the paper's defaults, scaled (`tools/bench.d/README.md`).
+machine, three hundred times as large. Gains are percent more work in the same modelled time, settled (last quarter of the window);
+work is counted in the application's own instructions, for redis-server in operations. Guests ran once each. A gain below 0.5 % points
+nowhere; where the paper sees no difference, 5 % either way is none. HM-Keeper runs with the paper's defaults, scaled
+(`tools/bench.d/README.md`).
 """
 
 
