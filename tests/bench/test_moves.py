@@ -29,7 +29,8 @@ figures = load("figures")
 def run(method, share=0.0, **changed):
     """One row."""
     seen = {"longest_us": 100.0, "p99_us": 50.0, "sum_us": 1000.0, "recopied_percent": 1.5, "waits": 10, "pages": 100,
-            "move_ms": 10.0, "accesses": 500, "idle_per_ms": 100.0, **changed}
+            "move_ms": 10.0, "accesses": 500, "idle_per_ms": 100.0, "sync_percent": 0.0, "prepare_ms": 0.5, "copy_ms": 6.0, "commit_ms": 1.5,
+            **changed}
     vcpu = [{"cpu": 0, "user": {"instructions": 7000}, "kernel": {"instructions": 300}},
             {"cpu": 2, "user": {"instructions": 100}, "kernel": {"instructions": 600}}]
     return figures.row(method, "4K", share, seen, Mark(1, 1, {"vcpus": vcpu}))
@@ -59,6 +60,10 @@ class Moves(unittest.TestCase):
     def test_who_is_done_earlier_goes_on_undisturbed(self):
         ours, call = run("hm-keeper", move_ms=5.0, accesses=500), run("move_pages", move_ms=10.0, accesses=500)
         self.assertAlmostEqual(figures.throughput_percent(ours, call), 100.0)
+
+    def test_a_row_says_where_the_time_of_a_move_went(self):
+        row = run("hm-keeper", sync_percent=25.0, commit_ms=1.25)
+        self.assertEqual([row[name] for name in figures.PARTS], [25.0, 0.5, 6.0, 1.25])
 
     def test_chunks_are_calls_of_so_many_pages(self):
         asked = []

@@ -58,6 +58,28 @@ TEST(SimRun, NamesWhatAReaderOfTheJsonNeeds) {
   }
 }
 
+TEST(SimRun, TellsTheRankingOfAllMemoryOnlyWhenAsked) {
+  RunOptions options{make_scenario("gups-512g", {.bytes = 1ull << 30}), Layout::kContiguous, {}, 6};
+  const std::vector<std::string> names = {"hm-keeper", "thermostat"};
+  EXPECT_FALSE(run(options, names)[0].contains("ranking"));
+  options.has_ranking = true;
+  const ordered_json list = run(options, names);
+  EXPECT_FALSE(list[1].contains("ranking"));  // ranks nothing
+  Bytes all = 0, hot = 0, found = 0;
+  const World& world = options.scenario.at(5);
+  for (const auto& region : list[0]["ranking"]) {
+    const Bytes start = region[0], end = region[1];
+    all += end - start;
+    if (2 * region[2].get<double>() < options.means.num_scans) continue;
+    hot += end - start;
+    found += world.hot.bytes_in(start, end);
+  }
+  EXPECT_EQ(all, world.bytes());
+  ASSERT_GT(hot, 0u);
+  EXPECT_NEAR(list[0]["precision"].back().get<double>(),
+              static_cast<double>(found) / static_cast<double>(hot), 1e-4);
+}
+
 TEST(SimRun, NobodyExceedsTheBudget) {
   for (const double percent : {0.01, 0.1, 1.0})
     for (const auto& p : run_small({.budget_percent = percent}, profiler_names()))

@@ -108,6 +108,9 @@ static inline void ship_account(struct ship *s, enum ship_mode mode, const struc
 		s->sum.pages_clean += r->pages_clean;
 		s->sum.pages_recopied += r->pages_recopied;
 		s->sum.pages_sync += r->pages_sync;
+		s->sum.prepare_ns += r->prepare_ns;
+		s->sum.copy_ns += r->copy_ns;
+		s->sum.commit_ns += r->commit_ns;
 		for (int why = 0; why < HMK_REFUSED_NR; why++)
 			s->sum.refused[why] += r->refused[why];
 		if (r->commit_max_ns > s->sum.commit_max_ns)

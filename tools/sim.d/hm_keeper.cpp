@@ -160,6 +160,7 @@ class HmKeeper final : public Profiler {
   /// Hot: smoothed hotness of at least half of all scans.
   void report(Outcome& out) const {
     for (const hmk_region& r : now_) {
+      out.ranked.push_back({{r.start, r.end}, r.whi_q16 / 65536.0});
       if (r.whi_q16 < (means_.num_scans << 16) / 2) continue;
       if (!out.hot.empty() && out.hot.back().end == r.start)
         out.hot.back().end = r.end;

@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   const std::map<std::string, double> ns = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}};
   const std::map<std::string, double> seconds = {{"ms", 1e-3}, {"s", 1}, {"min", 60}};
   double managed_gib = 0;
+  bool has_ranking = false;
   std::vector<std::uint32_t> switches;
   const std::map<std::string, std::uint32_t> kSwitches = {
       {"fixed-regions", HMK_SWITCH_FIXED_REGIONS},
@@ -72,6 +73,7 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seed", means.seed, "same seed, same result")->capture_default_str();
   app.add_option("--json", json, "write all figures to this file");
+  app.add_flag("--ranking", has_ranking, "write also HM-Keeper's regions of the last interval");
   app.add_option("--intervals", intervals, "how many (default: as the scenario says)")
       ->check(CLI::Range(1, 10000));
   app.add_option("--interval", means.interval_s, "length of one (default: 10s)")
@@ -126,7 +128,7 @@ int run(int argc, char** argv) {
   world.layout = layout == "scattered" ? Layout::kScattered : Layout::kContiguous;
   world.seed = means.seed;
   world.bytes = static_cast<hmk::sim::Bytes>(managed_gib * (1u << 30));
-  hmk::sim::RunOptions options{{}, world.layout, means, intervals};
+  hmk::sim::RunOptions options{{}, world.layout, means, intervals, has_ranking};
   if (replay.empty()) {
     options.scenario = hmk::sim::make_scenario(name, world);
   } else {

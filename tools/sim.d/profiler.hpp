@@ -41,6 +41,12 @@ struct Means {
   std::uint64_t watched_leaves() const { return visits() / (num_scans + 1); }
 };
 
+/// A region as HM-Keeper ranks it.
+struct Ranked {
+  Range range;
+  double whi = 0;  // smoothed hotness, 0 .. num_scans
+};
+
 /// What one interval gave.
 struct Outcome {
   std::vector<Range> hot;  // what the profiler reports, in address order
@@ -54,6 +60,7 @@ struct Outcome {
   double tau1 = 0;
   bool degraded = false;
   std::uint64_t splits = 0, merges = 0;
+  std::vector<Ranked> ranked;  // all of its regions, in address order
 };
 
 class Profiler {

@@ -15,6 +15,12 @@ double rounded(double value) {
   return std::round(value * 1e5) / 1e5;
 }
 
+ordered_json ranking(const std::vector<Ranked>& list) {
+  ordered_json told = ordered_json::array();
+  for (const Ranked& r : list) told.push_back({r.range.start, r.range.end, rounded(r.whi)});
+  return told;
+}
+
 ordered_json run_one(const RunOptions& o, const std::string& name) {
   const std::unique_ptr<Profiler> profiler = make_profiler(name, o.means);
   const std::uint32_t intervals = o.intervals ? o.intervals : o.scenario.intervals;
@@ -46,20 +52,22 @@ ordered_json run_one(const RunOptions& o, const std::string& name) {
     each.push_back(std::move(row));
     last = std::move(out);
   }
-  return {{"profiler", name},
-          {"scenario", o.scenario.name},
-          {"layout", to_string(o.layout)},
-          {"seed", o.means.seed},
-          {"budget_percent", o.means.budget_percent},
-          {"scan_cost_ns", o.means.scan_cost_ns},
-          {"recall", recall},
-          {"precision", precision},
-          {"regions", last.regions},
-          {"samples", last.samples},
-          {"profiling_percent", rounded(most_percent)},
-          {"bytes_per_region", profiler->bytes_per_region()},
-          {"state_percent", rounded(most_state)},
-          {"intervals", each}};
+  ordered_json told = {{"profiler", name},
+                       {"scenario", o.scenario.name},
+                       {"layout", to_string(o.layout)},
+                       {"seed", o.means.seed},
+                       {"budget_percent", o.means.budget_percent},
+                       {"scan_cost_ns", o.means.scan_cost_ns},
+                       {"recall", recall},
+                       {"precision", precision},
+                       {"regions", last.regions},
+                       {"samples", last.samples},
+                       {"profiling_percent", rounded(most_percent)},
+                       {"bytes_per_region", profiler->bytes_per_region()},
+                       {"state_percent", rounded(most_state)},
+                       {"intervals", each}};
+  if (o.has_ranking && name == "hm-keeper") told["ranking"] = ranking(last.ranked);
+  return told;
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ struct RunOptions {
   Layout layout = Layout::kContiguous;
   Means means;
   std::uint32_t intervals = 0;  // 0: as many as the scenario says
+  bool has_ranking = false;     // tell every region of HM-Keeper's last interval
 };
 
 /// One object per profiler; the same for the same arguments, to the byte.

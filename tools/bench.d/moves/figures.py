@@ -9,6 +9,9 @@ OURS, CALL = "hm-keeper", "move_pages"  # ours as hmkd asks for it; "hm-keeper-c
 APPLICATION_CPU, MOVER_CPU = 0, 2
 PAPER_PERCENT = {0.0: 40.0, 0.5: 23.0, 1.0: -0.5}  # Fig 8.14: throughput against move_pages(), T1 to T2, 1 GB
 
+# Of the module's moves, 0 of others': pages never pre-copied; time to write-protect, pre-copy beside the program, and unmapped.
+PARTS = ("sync_percent", "prepare_ms", "copy_ms", "commit_ms")
+
 # Figure, write share (None: all), at most so many times that of move_pages(2).
 GOALS = [("longest_us", None, 0.1), ("sum_us", 0.0, 0.5), ("sum_us", 1.0, 1.05), ("instructions_per_page", None, 1.2)]
 
@@ -21,7 +24,7 @@ def row(method: str, page_size: str, write_share: float, seen: Row, mark: Mark) 
             **{key: seen[key] for key in ("longest_us", "p99_us", "sum_us")},
             "instructions_per_page": round(spent / max(1, seen["pages"]), 1),
             "recopied_percent": seen["recopied_percent"],
-            **{key: seen[key] for key in ("waits", "pages", "move_ms", "accesses", "idle_per_ms")}}
+            **{key: seen[key] for key in ("waits", "pages", "move_ms", "accesses", "idle_per_ms", *PARTS)}}
 
 
 def pairs(rows: Iterable[Row]) -> List[tuple]:

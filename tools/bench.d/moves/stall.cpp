@@ -60,10 +60,11 @@ struct Plan {
   int from, to;
 };
 
-/// What became of the pages.
+/// What became of the pages; of the module's moves also how, and where their time went.
 struct Moved {
   std::uint64_t pages = 0, recopied = 0;
   double ms = 0;
+  std::uint64_t sync = 0, prepare_ns = 0, copy_ns = 0, commit_ns = 0;
 };
 
 [[noreturn]] void fail(const std::string& what) {
@@ -171,7 +172,13 @@ Moved by_module(const Range& memory, const Plan& plan) {
   }
   if (errno != 0) fail("HMK_IOC_MOVE");
   close(fd);
-  return {ship_pages(&moved.sum), moved.sum.pages_recopied};
+  const hmk_range_result& sum = moved.sum;
+  return {.pages = ship_pages(&sum),
+          .recopied = sum.pages_recopied,
+          .sync = sum.pages_sync,
+          .prepare_ns = sum.prepare_ns,
+          .copy_ns = sum.copy_ns,
+          .commit_ns = sum.commit_ns};
 }
 
 /// Named one by one in 4 KiB pages, but huge pages by their first.
@@ -224,6 +231,14 @@ Moved move(const Range& memory, const Plan& plan) {
                                                                 : by_balancing(memory, plan);
   moved.ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   return moved;
+}
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+}
+
+double in_ms(std::uint64_t ns) {
+  return static_cast<double>(ns) / 1e6;
 }
 
 /// Accesses without a move beside them; forgotten afterwards.
@@ -292,12 +307,12 @@ bool run(const Plan& plan) {
   const auto in_us = [&](std::uint64_t t) { return static_cast<double>(t) * us; };
   std::printf(
       "{\"longest_us\": %.1f, \"p99_us\": %.1f, \"sum_us\": %.0f, \"waits\": %lu, \"pages\": %lu, "
-      "\"recopied_percent\": %.2f, \"move_ms\": %.2f, \"accesses\": %lu, \"idle_per_ms\": %.1f}\n",
+      "\"recopied_percent\": %.2f, \"sync_percent\": %.2f, \"prepare_ms\": %.3f, \"copy_ms\": %.3f, "
+      "\"commit_ms\": %.3f, \"move_ms\": %.3f, \"accesses\": %lu, \"idle_per_ms\": %.1f}\n",
       in_us(worker.waits().longest()), in_us(worker.waits().quantile(0.99)), in_us(worker.sum()),
-      worker.waits().count(), moved.pages,
-      moved.pages ? 100.0 * static_cast<double>(moved.recopied) / static_cast<double>(moved.pages)
-                  : 0.0,
-      moved.ms, during, idle);
+      worker.waits().count(), moved.pages, percent(moved.recopied, moved.pages),
+      percent(moved.sync, moved.pages), in_ms(moved.prepare_ns), in_ms(moved.copy_ns),
+      in_ms(moved.commit_ns), moved.ms, during, idle);
   const bool moves_all = plan.method != "numa-balancing";
   return worker.holds_everything() && moved.pages >= (moves_all ? plan.size / kPage * 9 / 10 : 1);
 }

@@ -37,7 +37,9 @@ class HmKeeper(System):
         names = {"promoted_bytes": "promoted_bytes", "demoted_bytes": "demoted_bytes", "intervals": "intervals"}
         found = {ours: float(sum(row[theirs] for row in stats)) for ours, theirs in names.items()}
         found["moved_bytes"] = found["promoted_bytes"] + found["demoted_bytes"]
-        found["copied_twice_bytes"] = 4096.0 * sum(row["pages_recopied"] for row in stats)
+        for name, pages in (("copied_twice_bytes", "pages_recopied"), ("copied_unmapped_bytes", "pages_sync")):
+            found[name] = 4096.0 * sum(row[pages] for row in stats)
+        found["unmapped_seconds"] = sum(row["commit_ns"] for row in stats) / 1e9
         found["profiling_seconds"] = sum(row["profile_ns"] for row in stats) / 1e9
         found["cpu_seconds"] = cpu_seconds([*self._threads, self._daemon.pid])
         return found
