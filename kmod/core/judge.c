@@ -15,20 +15,25 @@
 #define TRUST_ONE	16u	/* one sample */
 #define EDGE_Q16	(HMK_CORE_Q16_ONE / 4)	/* this near to an end HI is at the end */
 #define JUMP_Z2		16u	/* surprises of 4 sigma are a change, */
-#define TURN_Z2		3u	/* so are two of 1.7 running */
+#define TURN_Z2		3u	/* so is one of 1.7 and the next of 1 the same way */
 #define VAR_LEAST_Q16	(HMK_CORE_Q16_ONE / 50)	/* the tables are not better than that */
+#define FADE_LEAST	(3 * TRUST_ONE)
 #define KAPPA_LEAST	(TRUST_ONE / 8)
-#define KAPPA_MOST	(TRUST_ONE * 1)
+#define KAPPA_MOST	(TRUST_ONE * 3 / 4)
 #define SPREAD_Q16	(HMK_CORE_Q16_ONE * 2 / 5)	/* of regions that nobody has judged yet */
 
 /* ---- rungs --------------------------------------------------------------- */
 
-/* Windows around @whi_q16: one step of room above it, for what is hotter. */
-static __u8 judge_center(const struct hmk_ladder *l, __u32 whi_q16)
+/*
+ * Windows around @whi_q16. What is no hotter than most is left room above it, where hot
+ * pieces inside show; what is hotter, room below, where it shows that it has cooled.
+ */
+static __u8 judge_center(const struct hmk_ladder *l, const struct hmk_crowd *crowd,
+			 __u32 whi_q16)
 {
-	__u32 top = hmk_ladder_top(l);
-	__u32 want = whi_q16 > HMK_CORE_Q16_ONE ?
-		     (whi_q16 - HMK_CORE_Q16_ONE / 2) / HMK_CORE_Q16_ONE : 0;
+	__u32 half = HMK_CORE_Q16_ONE / 2, top = hmk_ladder_top(l);
+	__u32 below = whi_q16 > crowd->mean_q16 + half ? 3 * half : half;
+	__u32 want = whi_q16 > below ? (whi_q16 - below) / HMK_CORE_Q16_ONE : 0;
 
 	return (__u8)(want < top ? want : top);
 }
@@ -52,7 +57,7 @@ void hmk_ladder_place(const struct hmk_ladder *l, const struct hmk_crowd *crowd,
 		if (!hmk_region_is(&r[i], HMK_REGION_NEW))
 			continue;
 		if (crowd->known)
-			r[i].rung = judge_center(l, crowd->mean_q16);
+			r[i].rung = judge_center(l, crowd, crowd->mean_q16);
 		else
 			r[i].rung = (__u8)(i % 2 && top ? i / 2 % top + 1 : 0);
 	}
@@ -75,11 +80,21 @@ static void judge_rung(const struct hmk_ladder *l, const struct hmk_crowd *crowd
 		r->rung = (__u8)(r->rung > jump ? r->rung - jump : 0);
 		hmk_region_set(r, HMK_REGION_BEYOND);
 	} else {
-		r->rung = judge_center(l, r->whi_q16);
+		r->rung = judge_center(l, crowd, r->whi_q16);
 	}
 }
 
 /* ---- hotness ------------------------------------------------------------- */
+
+/* A quarter of the past is forgotten in each interval, but never the last samples. */
+static __u32 judge_faded(__u32 trust)
+{
+	__u32 faded = trust - trust / 4;
+
+	if (faded < FADE_LEAST)
+		faded = trust < FADE_LEAST ? trust : FADE_LEAST;
+	return faded;
+}
 
 /*
  * What is left of @trust when @samples new ones (both in 1/16) say @hi_q16. z is how far
@@ -88,18 +103,20 @@ static void judge_rung(const struct hmk_ladder *l, const struct hmk_crowd *crowd
 static __u32 judge_past(const struct hmk_ladder *l, struct hmk_region *r, __u32 hi_q16,
 			__u32 samples)
 {
-	__u32 trust = r->trust - r->trust / 4, apart, way;
+	__u32 trust = judge_faded(r->trust), apart, way;
 	__u64 z2, one;
+	int again;
 
 	way = hi_q16 > r->whi_q16 ? HMK_REGION_RISING : HMK_REGION_FALLING;
 	apart = (hi_q16 > r->whi_q16 ? hi_q16 - r->whi_q16 : r->whi_q16 - hi_q16) >> 8;
 	z2 = (__u64)apart * apart * samples * trust;
 	one = (__u64)(l->var_q16[hmk_ladder_row(l, r->whi_q16)] + VAR_LEAST_Q16) *
 	      (samples + trust) * TRUST_ONE;
-	if (z2 <= TURN_Z2 * one)
-		way = 0;
-	if (z2 > JUMP_Z2 * one || (way && hmk_region_is(r, way)))
+	again = hmk_region_is(r, way) && z2 > one;
+	if (z2 > JUMP_Z2 * one || again || r->count_max < l->few[hmk_ladder_row(l, r->whi_q16)])
 		trust /= 8;
+	if (z2 <= TURN_Z2 * one && !again)
+		way = 0;
 	if (hmk_region_is(r, HMK_REGION_BEYOND))
 		trust /= 4;
 	hmk_region_clear(r, HMK_REGION_RISING | HMK_REGION_FALLING);
@@ -222,7 +239,9 @@ void hmk_crowd_take(struct hmk_crowd *c, const struct hmk_ladder *l)
  * @r: a region that was judged.
  *
  * The fewer samples are behind WHI, the nearer to the mean of all: of two hundred
- * thousand regions with a sample each, the hottest are those that had luck.
+ * thousand regions with a sample each, the hottest are those that had luck. A piece cut
+ * out because of one odd sample was even chosen for its luck: until another sample
+ * confirms it, it is like all others.
  *
  * Return: between WHI and the mean of all.
  */
@@ -230,6 +249,8 @@ __u32 hmk_crowd_shrink_q16(const struct hmk_crowd *c, const struct hmk_region *r
 {
 	__u32 all = r->trust + c->kappa;
 
+	if (r->trust < TRUST_ONE && c->known)
+		return c->mean_q16;
 	if (!all)
 		return r->whi_q16;
 	return (__u32)(((__u64)r->whi_q16 * r->trust + (__u64)c->mean_q16 * c->kappa + all / 2) /

@@ -8,7 +8,9 @@
 #define LOG2_SECOND_Q8	7654		/* of its nanoseconds */
 #define RATE_MIN_Q8	(-20 * Q8)	/* one access in twelve days */
 #define RATE_MAX_Q8	(32 * Q8)
-#define ODD_Q16		(HMK_CORE_Q16_ONE / 20)	/* a count that chance gives less often is odd */
+/* Counts are odd that chance gives less often than this: a cold one in a hot region costs more. */
+#define MANY_Q16	(HMK_CORE_Q16_ONE / 10)
+#define FEW_Q16		(HMK_CORE_Q16_ONE / 100)
 #define TAU1_Q16	(HMK_CORE_Q16_ONE * 2 / 5)
 #define TAU2_Q16	(HMK_CORE_Q16_ONE * 4 / 5)
 
@@ -122,9 +124,9 @@ static void ladder_fill_row(struct hmk_ladder *l, __u32 row, __u32 hotness_q16)
 	__s16 rate = ladder_find_rate(l, hotness_q16);
 	__u32 few = 0, many = l->nr + 1;
 
-	while (few < l->nr && HMK_CORE_Q16_ONE - ladder_seen_q16(l, rate, few) <= ODD_Q16)
+	while (few < l->nr && HMK_CORE_Q16_ONE - ladder_seen_q16(l, rate, few) <= FEW_Q16)
 		few++;
-	while (many > 1 && ladder_seen_q16(l, rate, many - 2) <= ODD_Q16)
+	while (many > 1 && ladder_seen_q16(l, rate, many - 2) <= MANY_Q16)
 		many--;
 	l->rate_q8[row] = rate;
 	l->var_q16[row] = ladder_variance_q16(l, rate);

@@ -119,34 +119,18 @@ static void quota_add(struct hmk_region *r, __u32 samples)
 	r->quota = (__u16)(r->quota + samples);
 }
 
-static __u64 quota_pages(const struct hmk_region *r, __u32 nr)
+/*
+ * Scouts come home, every region has a sample and none more than it can use.
+ * Those with room for more are offered to @top. Return: sum of the quotas.
+ */
+static __u64 quota_recall(struct hmk_region *r, __u32 nr, struct hmk_top *top)
 {
 	__u64 sum = 0;
-	__u32 i;
-
-	for (i = 0; i < nr; i++)
-		sum += hmk_region_pages(&r[i]);
-	return sum;
-}
-
-/*
- * Scouts come home, every region has a sample and none more than it can use, or than is
- * fair. Those with room for more are offered to @top. Return: sum of the quotas.
- */
-static __u64 quota_recall(struct hmk_region *r, __u32 nr, const struct hmk_quota_rule *rule,
-			  struct hmk_top *top)
-{
-	__u64 sum = 0, pages = rule->fair ? quota_pages(r, nr) : 0;
 	__u32 i;
 
 	for (i = 0; i < nr; i++) {
 		__u32 cap = hmk_quota_cap(&r[i]);
 
-		if (pages) {	/* less than 2^32 samples, at most 2^32 pages */
-			__u64 fair = hmk_region_pages(&r[i]) * rule->num_ps / pages + 1;
-
-			cap = fair < cap ? (__u32)fair : cap;
-		}
 		if (hmk_region_is(&r[i], HMK_REGION_SCOUTED) && r[i].quota > 1)
 			r[i].quota--;
 		hmk_region_clear(&r[i], HMK_REGION_SCOUTED);
@@ -256,6 +240,40 @@ static __u32 quota_scout(struct hmk_region *r, __u32 nr, __u32 scouts, __u64 *ad
 	return sent;
 }
 
+/*
+ * By size, one each at least: those whose share is less than one have one, the others
+ * share what is left. Return: sum of the quotas, about @num_ps.
+ */
+static __u64 quota_by_size(struct hmk_region *r, __u32 nr, __u32 num_ps)
+{
+	__u64 pages = 0, small_pages = 0, sum = 0, carry = 0, left;
+	__u32 i, small = 0;
+
+	for (i = 0; i < nr; i++)
+		pages += hmk_region_pages(&r[i]);
+	for (i = 0; i < nr; i++) {
+		/* Less than 2^32 samples, at most 2^32 pages: 64 bits hold it. */
+		if (hmk_region_pages(&r[i]) * num_ps < pages) {
+			small++;
+			small_pages += hmk_region_pages(&r[i]);
+		}
+	}
+	left = num_ps > small ? num_ps - small : 0;
+	for (i = 0; i < nr; i++) {
+		__u64 quota = 1, cap = hmk_quota_cap(&r[i]);
+
+		if (hmk_region_pages(&r[i]) * num_ps >= pages) {
+			carry += hmk_region_pages(&r[i]) * left;
+			quota = carry / (pages - small_pages);
+			carry %= pages - small_pages;
+		}
+		r[i].quota = (__u16)(quota < 1 ? 1 : quota < cap ? quota : cap);
+		hmk_region_clear(&r[i], HMK_REGION_SCOUTED);
+		sum += r[i].quota;
+	}
+	return sum;
+}
+
 /**
  * hmk_quota_assign() - give each region its samples of the next interval.
  * @r:     regions, after split and merge.
@@ -278,9 +296,19 @@ void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
 	__u64 sum, scouts, base;
 	struct hmk_top top;
 
-	hmk_top_init(&top, rule->top_k);
-	sum = quota_recall(r, nr, rule, &top);
 	*res = (struct hmk_quota_result){ .degraded = nr > rule->num_ps };
+	if (rule->by_size) {
+		base = nr > rule->num_ps ? nr : rule->num_ps;
+		sum = quota_by_size(r, nr, rule->num_ps);
+		if (sum > base)
+			sum -= quota_take_back(r, nr, sum - base, sum - nr);
+		else
+			sum += quota_spread(r, nr, base - sum, &state->spread_at);
+		res->sum = sum;
+		return;
+	}
+	hmk_top_init(&top, rule->top_k);
+	sum = quota_recall(r, nr, &top);
 	scouts = (__u64)rule->num_ps * (rule->scout_bp > 10000 ? 10000 : rule->scout_bp) / 10000;
 	base = rule->num_ps - scouts;
 	if (base < nr)

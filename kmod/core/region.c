@@ -242,8 +242,9 @@ __u64 hmk_region_sample(const struct hmk_region *r, __u32 k, __u32 quota,
 /* ---- split --------------------------------------------------------------- */
 
 #define MAX_PARTS	(HMK_CORE_MAX_QUOTA + 1)
-#define PIECE_TRUST	16u	/* that of one sample */
-#define SPLIT_TRUST	48u	/* a region of one sample: what that is compared with */
+#define TRUST_ONE	16u	/* that of one sample */
+#define PIECE_TRUST	(TRUST_ONE / 8)	/* of a piece chosen because it stands out */
+#define SPLIT_TRUST	(3 * TRUST_ONE)	/* a region of one sample: what that is compared with */
 
 /* Where a region comes apart. */
 struct cuts {
@@ -275,10 +276,19 @@ struct odd {
 	__u32 few, many;
 };
 
+/* WHI as it was without the samples of this interval, if there were others. */
+static __u32 split_past(const struct hmk_region *r)
+{
+	__u32 now = r->quota * TRUST_ONE;
+	__u64 all = (__u64)r->whi_q16 * r->trust, new = (__u64)r->hi_q16 * now;
+
+	return r->trust > now && all > new ? (__u32)((all - new) / (r->trust - now)) : r->whi_q16;
+}
+
 /* With a ladder: what chance would rarely give, and a read of this interval says. */
 static struct odd split_odd_by_chance(const struct hmk_region *r, const struct hmk_ladder *l)
 {
-	__u32 row = hmk_ladder_row(l, r->whi_q16), end = r->rung + l->num_scans;
+	__u32 row = hmk_ladder_row(l, split_past(r)), end = r->rung + l->num_scans;
 	struct odd odd = { .few = l->few[row], .many = l->many[row] };
 
 	if (odd.few > end)
@@ -366,7 +376,7 @@ static void split_find_cuts(const struct hmk_region *r, const struct hmk_sample 
 	}
 	if (c->nr == 1 && at == r->end) {
 		c->nr = 0;
-		at = split_middle(r);
+		at = r->quota > 1 ? split_middle(r) : 0;
 		if (at)
 			split_add_part(c, at, -1);
 	}
@@ -390,6 +400,24 @@ static void split_judge_piece(struct hmk_region *piece, int count,
 	hmk_region_set(piece, HMK_REGION_AGAIN);
 }
 
+/* What the others say holds for the rest: the odd ones no longer count there. */
+static void split_judge_rest(struct hmk_region *rest, const struct cuts *c)
+{
+	__u64 all = (__u64)rest->whi_q16 * rest->trust, odd = 0;
+	__u32 i, trust = 0;
+
+	for (i = 0; i < c->nr; i++) {
+		if (c->count[i] >= 0) {
+			odd += ((__u64)(__u32)c->count[i] << 16) * TRUST_ONE;
+			trust += TRUST_ONE;
+		}
+	}
+	if (trust + TRUST_ONE > rest->trust || odd > all)
+		return;
+	rest->trust = (__u16)(rest->trust - trust);
+	rest->whi_q16 = (__u32)((all - odd) / rest->trust);
+}
+
 /* Each part has one sample, a piece no more; pages and other samples go by size. */
 static void split_cut(const struct hmk_region *r, const struct cuts *c,
 		      const struct hmk_split_rule *rule, struct hmk_region *out)
@@ -397,20 +425,26 @@ static void split_cut(const struct hmk_region *r, const struct cuts *c,
 	struct hmk_region rest = *r;
 	__u32 i, more = r->quota > c->nr ? r->quota - c->nr : 0;
 
+	if (hmk_ladder_climbs(rule->ladder))
+		split_judge_rest(&rest, c);
 	rest.generation = rule->generation;
 	hmk_region_set(&rest, HMK_REGION_JUST_SPLIT | HMK_REGION_CENSUS);
 	hmk_region_clear(&rest, HMK_REGION_SCOUTED);
 	for (i = 0; i < c->nr; i++) {
 		__u64 part = c->end[i] - rest.start, whole = hmk_region_bytes(&rest);
-		__u32 given = region_share_up(more, part, whole);
+		__u32 given = region_share_up(more, part, whole), trust;
 
 		out[i] = rest;
 		out[i].end = c->end[i];
 		out[i].quota = (__u16)(1 + given);
 		out[i].resident_pages = region_share(rest.resident_pages, part, whole);
 		out[i].away_pages = region_share(rest.away_pages, part, whole);
+		trust = region_share_up(rest.trust, part, whole);
+		out[i].trust = (__u16)(trust > TRUST_ONE ? trust : TRUST_ONE);
 		if (c->count[i] >= 0)
 			split_judge_piece(&out[i], c->count[i], rule);
+		else
+			rest.trust = (__u16)(rest.trust - trust);
 		more -= given;
 		rest.start = c->end[i];
 		rest.resident_pages -= out[i].resident_pages;
@@ -430,11 +464,12 @@ static void split_cut(const struct hmk_region *r, const struct cuts *c,
 __u32 hmk_regions_split_room(const struct hmk_region *in, __u32 nr,
 			     const struct hmk_split_rule *rule)
 {
+	/* An odd sample cuts twice; without a ladder at most half of them are odd. */
+	__u32 i, each = hmk_ladder_climbs(rule->ladder) ? 2 : 1;
 	__u64 room = nr;
-	__u32 i;
 
 	for (i = 0; i < nr; i++)
-		room += split_wanted(&in[i], rule) ? in[i].quota : 0;
+		room += split_wanted(&in[i], rule) ? each * in[i].quota : 0;
 	return room > MAX_U32 ? MAX_U32 : (__u32)room;
 }
 
