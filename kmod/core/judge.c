@@ -124,6 +124,15 @@ static __u32 judge_past(const struct hmk_ladder *l, struct hmk_region *r, __u32 
 	return trust;
 }
 
+/* @part / @whole of the way; @part is at most 2^12: 32 bits hold it. */
+static __u32 judge_towards(__u32 from_q16, __u32 to_q16, __u32 part, __u32 whole)
+{
+	__u32 way = to_q16 > from_q16 ? to_q16 - from_q16 : from_q16 - to_q16;
+	__u32 step = (way * part + whole / 2) / whole;
+
+	return to_q16 > from_q16 ? from_q16 + step : from_q16 - step;
+}
+
 /* Whether one more look decides: it stands out, but few samples say so. */
 static int judge_again(const struct hmk_crowd *crowd, const struct hmk_region *r)
 {
@@ -150,7 +159,7 @@ static void judge(const struct hmk_ladder *l, const struct hmk_crowd *crowd, str
 		past = judge_past(l, r, hi, samples);
 	}
 	trust = samples + past;
-	r->whi_q16 = (__u32)(((__u64)hi * samples + (__u64)r->whi_q16 * past + trust / 2) / trust);
+	r->whi_q16 = judge_towards(r->whi_q16, hi, samples, trust);
 	r->trust = trust > MAX_U16 ? MAX_U16 : (__u16)trust;
 	r->prev_hi_q16 = r->hi_q16;
 	r->hi_q16 = hi;
@@ -253,6 +262,5 @@ __u32 hmk_crowd_shrink_q16(const struct hmk_crowd *c, const struct hmk_region *r
 		return c->mean_q16;
 	if (!all)
 		return r->whi_q16;
-	return (__u32)(((__u64)r->whi_q16 * r->trust + (__u64)c->mean_q16 * c->kappa + all / 2) /
-		       all);
+	return judge_towards(r->whi_q16, c->mean_q16, c->kappa, all);
 }

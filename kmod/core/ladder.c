@@ -54,7 +54,7 @@ static __u32 seen_q16(__s32 y_q8)
 	if (at < 0)	/* 1 - exp(-x) is x */
 		return at < -8 * Q8 ? 0 : 256u >> (-at / Q8);
 	i = (__u32)(at / step);
-	if (i + 1 >= sizeof(seen) / sizeof(seen[0]))
+	if (at >= 12 * Q8)	/* x = 2^4: as good as certain */
 		return HMK_CORE_Q16_ONE;
 	low = seen[i];
 	return low + (seen[i + 1] - low) * (__u32)(at % step) / (__u32)step;

@@ -86,9 +86,9 @@ HMK_CORE_ASSERT(sizeof(struct hmk_sample) == 16);
 #define HMK_REGION_VMA_START	(1u << 5)	/* first of its span: never joined to its left */
 #define HMK_REGION_SCOUTED	(1u << 6)	/* one sample of its quota is a scout */
 #define HMK_REGION_BEYOND	(1u << 7)	/* its windows were too long or too short to tell */
-#define HMK_REGION_RISING	(1u << 8)	/* hotter than its past, more than chance explains */
+#define HMK_REGION_RISING	(1u << 8)	/* hotter than its past, and not by chance */
 #define HMK_REGION_FALLING	(1u << 9)	/* colder than its past */
-#define HMK_REGION_AGAIN	(1u << 10)	/* one more look decides: before others take turns */
+#define HMK_REGION_AGAIN	(1u << 10)	/* one more look decides: it goes first */
 
 #ifdef __cplusplus
 }
