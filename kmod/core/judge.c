@@ -19,7 +19,8 @@
 #define VAR_LEAST_Q16	(HMK_CORE_Q16_ONE / 50)	/* the tables are not better than that */
 #define FADE_LEAST	(3 * TRUST_ONE)
 #define KAPPA_LEAST	(TRUST_ONE / 8)
-#define KAPPA_MOST	(TRUST_ONE * 3 / 4)
+#define KAPPA_USUAL	(TRUST_ONE * 3 / 4)
+#define KAPPA_MOST	(TRUST_ONE * 7 / 4)
 #define SPREAD_Q16	(HMK_CORE_Q16_ONE * 2 / 5)	/* of regions that nobody has judged yet */
 
 /* ---- rungs --------------------------------------------------------------- */
@@ -96,6 +97,14 @@ static __u32 judge_faded(__u32 trust)
 	return faded;
 }
 
+/* Whether only some of its pieces have become hotter, or may have: that is for a split to tell. */
+static int judge_in_part(const struct hmk_region *r)
+{
+	return ((__u32)r->count_max << 16 > r->whi_q16 && (__u32)r->count_min << 16 <= r->whi_q16) ||
+	       (r->quota == 1 && (__u32)r->count_max << 16 > r->whi_q16 &&
+		hmk_region_bytes(r) > HMK_CORE_BASE_REGION);
+}
+
 /*
  * What is left of @trust when @samples new ones (both in 1/16) say @hi_q16. z is how far
  * that is from WHI over what chance explains: sqrt(variance * (1/samples + 1/trust)).
@@ -113,7 +122,8 @@ static __u32 judge_past(const struct hmk_ladder *l, struct hmk_region *r, __u32 
 	one = (__u64)(l->var_q16[hmk_ladder_row(l, r->whi_q16)] + VAR_LEAST_Q16) *
 	      (samples + trust) * TRUST_ONE;
 	again = hmk_region_is(r, way) && z2 > one;
-	if (z2 > JUMP_Z2 * one || again || r->count_max < l->few[hmk_ladder_row(l, r->whi_q16)])
+	if ((z2 > JUMP_Z2 * one && !judge_in_part(r)) || again ||
+	    r->count_max < l->few[hmk_ladder_row(l, r->whi_q16)])
 		trust /= 8;
 	if (z2 <= TURN_Z2 * one && !again)
 		way = 0;
@@ -209,6 +219,19 @@ void hmk_ladder_judge(const struct hmk_ladder *l, struct hmk_crowd *crowd,
 	}
 }
 
+/*
+ * Heat is not spread normally but lies in classes, where @kappa doubts too much: of a
+ * tenth that is hot by less than a sample, of a needle by half.
+ */
+static __u32 crowd_kappa(__u64 kappa)
+{
+	__u64 usual = kappa < KAPPA_USUAL ? kappa : KAPPA_USUAL;
+
+	if (kappa / 2 > usual)
+		usual = kappa / 2 < KAPPA_MOST ? kappa / 2 : KAPPA_MOST;
+	return usual > KAPPA_LEAST ? (__u32)usual : KAPPA_LEAST;
+}
+
 /**
  * hmk_crowd_take() - what all regions together are like, from those of one interval.
  * @c: of the process; begins anew.
@@ -231,8 +254,7 @@ void hmk_crowd_take(struct hmk_crowd *c, const struct hmk_ladder *l)
 		c->mean_q16 = (__u32)mean << 8;
 		kappa = (__u64)l->var_q16[hmk_ladder_row(l, c->mean_q16)] * TRUST_ONE /
 			(spread ? spread : 1);
-		c->kappa = (__u32)(kappa < KAPPA_LEAST ? KAPPA_LEAST :
-				   kappa > KAPPA_MOST ? KAPPA_MOST : kappa);
+		c->kappa = crowd_kappa(kappa);
 		c->known = 1;
 	}
 	c->pages = 0;
