@@ -78,7 +78,7 @@ void hmk_hotness_gather(struct hmk_region *r, __u32 nr, const struct hmk_sample 
 		r->count_min = 0xff;
 		r->count_max = 0;
 		for (end = s + r->quota; s < end; s++) {
-			r->accesses += s->count;
+			r->accesses = (__u16)(r->accesses + s->count);
 			r->writes = (__u16)(r->writes + s->dirty);
 			if (s->count < r->count_min)
 				r->count_min = s->count;

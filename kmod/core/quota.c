@@ -67,6 +67,28 @@ __u32 hmk_quota_cap(const struct hmk_region *r)
 	return leaves ? (__u32)leaves : 1;
 }
 
+#define LEAST_MAX_REGION	(4ull << 20)
+
+/**
+ * hmk_quota_max_region() - how large a region may grow so that its samples cover it.
+ * @bytes:  of all regions.
+ * @num_ps: samples of all regions; 0 counts as 1.
+ * @most:   however many samples there are (A-8).
+ *
+ * A region has HMK_CORE_MAX_QUOTA samples at most: a larger one than they cover at the
+ * process's density would be seen less well than all others.
+ *
+ * Return: bytes, at least two pieces of 2 MiB unless @most is less.
+ */
+__u64 hmk_quota_max_region(__u64 bytes, __u32 num_ps, __u64 most)
+{
+	__u64 covered = bytes / (num_ps ? num_ps : 1) * HMK_CORE_MAX_QUOTA;
+
+	if (covered < LEAST_MAX_REGION)
+		covered = LEAST_MAX_REGION;
+	return covered < most ? covered : most;
+}
+
 /**
  * hmk_quota_sum() - samples of all regions together.
  * @r:  regions.
@@ -218,6 +240,40 @@ static __u32 quota_scout(struct hmk_region *r, __u32 nr, __u32 scouts, __u64 *ad
 	return sent;
 }
 
+/*
+ * By size, one each at least: those whose share is less than one have one, the others
+ * share what is left. Return: sum of the quotas, about @num_ps.
+ */
+static __u64 quota_by_size(struct hmk_region *r, __u32 nr, __u32 num_ps)
+{
+	__u64 pages = 0, small_pages = 0, sum = 0, carry = 0, left;
+	__u32 i, small = 0;
+
+	for (i = 0; i < nr; i++)
+		pages += hmk_region_pages(&r[i]);
+	for (i = 0; i < nr; i++) {
+		/* Less than 2^32 samples, at most 2^32 pages: 64 bits hold it. */
+		if (hmk_region_pages(&r[i]) * num_ps < pages) {
+			small++;
+			small_pages += hmk_region_pages(&r[i]);
+		}
+	}
+	left = num_ps > small ? num_ps - small : 0;
+	for (i = 0; i < nr; i++) {
+		__u64 quota = 1, cap = hmk_quota_cap(&r[i]);
+
+		if (hmk_region_pages(&r[i]) * num_ps >= pages) {
+			carry += hmk_region_pages(&r[i]) * left;
+			quota = carry / (pages - small_pages);
+			carry %= pages - small_pages;
+		}
+		r[i].quota = (__u16)(quota < 1 ? 1 : quota < cap ? quota : cap);
+		hmk_region_clear(&r[i], HMK_REGION_SCOUTED);
+		sum += r[i].quota;
+	}
+	return sum;
+}
+
 /**
  * hmk_quota_assign() - give each region its samples of the next interval.
  * @r:     regions, after split and merge.
@@ -240,9 +296,19 @@ void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
 	__u64 sum, scouts, base;
 	struct hmk_top top;
 
+	*res = (struct hmk_quota_result){ .degraded = nr > rule->num_ps };
+	if (rule->fair) {
+		base = nr > rule->num_ps ? nr : rule->num_ps;
+		sum = quota_by_size(r, nr, rule->num_ps);
+		if (sum > base)
+			sum -= quota_take_back(r, nr, sum - base, sum - nr);
+		else
+			sum += quota_spread(r, nr, base - sum, &state->spread_at);
+		res->sum = sum;
+		return;
+	}
 	hmk_top_init(&top, rule->top_k);
 	sum = quota_recall(r, nr, &top);
-	*res = (struct hmk_quota_result){ .degraded = nr > rule->num_ps };
 	scouts = (__u64)rule->num_ps * (rule->scout_bp > 10000 ? 10000 : rule->scout_bp) / 10000;
 	base = rule->num_ps - scouts;
 	if (base < nr)
@@ -271,8 +337,9 @@ void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
  * @num_ps: samples there are.
  * @state:  of this session.
  *
- * With more quota than samples as many regions as can be are watched, from where
- * the last turn ended; the others are HMK_REGION_STALE.
+ * With more quota than samples as many regions as can be are watched: first those of
+ * which one more look decides (HMK_REGION_AGAIN), then others from where the last turn
+ * ended. What is left is HMK_REGION_STALE.
  *
  * Return: samples of the watched ones; less than hmk_quota_sum() when some wait.
  */
@@ -285,17 +352,24 @@ __u64 hmk_quota_take_turns(struct hmk_region *r, __u32 nr, __u32 num_ps,
 
 	for (i = 0; i < nr; i++) {
 		hmk_region_clear(&r[i], HMK_REGION_STALE);
-		if (!all)
+		if (all)
+			continue;
+		if (hmk_region_is(&r[i], HMK_REGION_AGAIN) && r[i].quota <= left)
+			left -= r[i].quota;
+		else
 			hmk_region_set(&r[i], HMK_REGION_STALE);
 	}
 	if (all)
 		return sum;
 	i = hmk_region_at(r, nr, state->turn_at);
-	for (n = 0; n < nr && r[i].quota <= left; n++) {
-		left -= r[i].quota;
-		hmk_region_clear(&r[i], HMK_REGION_STALE);
+	for (n = 0; n < nr; n++, i = i + 1 < nr ? i + 1 : 0) {
+		if (hmk_region_is(&r[i], HMK_REGION_STALE)) {
+			if (r[i].quota > left)
+				break;
+			left -= r[i].quota;
+			hmk_region_clear(&r[i], HMK_REGION_STALE);
+		}
 		state->turn_at = r[i].end;
-		i = i + 1 < nr ? i + 1 : 0;
 	}
 	return num_ps - left;
 }

@@ -40,7 +40,7 @@ TEST(QuotaProperties, TheSumIsTheBudgetThroughWholeIntervals) {
       hmk_hotness_judge(regions.data(), count(regions), 32768);
 
       const hmk_split_rule split = {
-          .tau2_q16 = 1u << 16, .alpha_q16 = 32768, .generation = generation};
+          .tau2_q16 = 1u << 16, .alpha_q16 = 32768, .generation = generation, .ladder = nullptr};
       Regions halves(hmk_regions_split_room(regions.data(), count(regions), &split));
       hmk_split_result was_split;
       halves.resize(hmk_regions_split(regions.data(), count(regions), samples_of(regions).data(),
@@ -52,7 +52,8 @@ TEST(QuotaProperties, TheSumIsTheBudgetThroughWholeIntervals) {
       regions = std::move(halves);
 
       const hmk_quota_rule rule = {
-          .num_ps = num_ps, .top_k = 1 + random.below32(64), .scout_bp = random.below32(5001)};
+          .num_ps = num_ps, .top_k = 1 + random.below32(64), .scout_bp = random.below32(5001),
+          .fair = random.below32(2)};
       hmk_quota_result result;
       hmk_quota_assign(regions.data(), count(regions), merged.freed_quota, &rule, &state, &result);
 
@@ -101,7 +102,8 @@ TEST(QuotaProperties, AssigningAgainWithoutScoutsChangesNothing) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Regions regions = refresh({}, random_spans(random, 20000), 1).regions;
-    const hmk_quota_rule rule = {.num_ps = random.below32(3000), .top_k = 5, .scout_bp = 0};
+    const hmk_quota_rule rule = {
+        .num_ps = random.below32(3000), .top_k = 5, .scout_bp = 0, .fair = 0};
     hmk_quota_state state{};
     hmk_quota_result result;
     hmk_quota_assign(regions.data(), count(regions), 0, &rule, &state, &result);

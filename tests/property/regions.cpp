@@ -50,7 +50,8 @@ std::uint64_t enough_for(const Spans& spans, std::size_t nr_old) {
 
 Regions split(const Regions& in, std::uint32_t generation, std::uint32_t cap,
               hmk_split_result& result) {
-  const hmk_split_rule rule = {.tau2_q16 = 1u << 16, .alpha_q16 = 32768, .generation = generation};
+  const hmk_split_rule rule = {
+      .tau2_q16 = 1u << 16, .alpha_q16 = 32768, .generation = generation, .ladder = nullptr};
   Regions out(cap);
   out.resize(hmk_regions_split(in.data(), static_cast<std::uint32_t>(in.size()),
                                samples_of(in).data(), out.data(), cap, &rule, &result));

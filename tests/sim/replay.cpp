@@ -64,11 +64,15 @@ TEST(SimReplay, SetsAccessedBitsAsOftenAsTheHotnessSays) {
 TEST(SimReplay, IsProfiledLikeAnyScenario) {
   RunOptions options{make_replay(record(14, true)).scenario, Layout::kScattered, {}, 0};
   options.means.budget_percent = 1;
-  const auto list = run(options, profiler_names());
-  ASSERT_EQ(list.size(), profiler_names().size());
-  EXPECT_GE(list[0]["recall"][5].get<double>(), 0.95);
-  EXPECT_GE(list[0]["precision"][5].get<double>(), 0.95);
-  EXPECT_LT(list[0]["recall"][6].get<double>(), 0.5);
+  for (const bool equal : {true, false}) {
+    options.means.equal_windows = equal;
+    const auto list = run(options, profiler_names());
+    ASSERT_EQ(list.size(), profiler_names().size());
+    EXPECT_GE(list[0]["recall"][5].get<double>(), 0.95);
+    EXPECT_GE(list[0]["precision"][5].get<double>(), 0.95);
+    // The jump: with windows of its own length a region shows it in the same interval.
+    EXPECT_EQ(list[0]["recall"][6].get<double>() < 0.5, equal);
+  }
 }
 
 TEST(SimReplay, OfADamagedFileIsOneLine) {

@@ -5,6 +5,7 @@
 #include <linux/hmk.h>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace hmk::sim;
 using nlohmann::ordered_json;
@@ -19,6 +20,9 @@ struct Small {
   std::uint32_t num_ps = 0;
   std::uint64_t seed = 1;
   std::uint32_t switches = 0;
+  bool equal_windows = true;
+  double hot_rate = 1;
+  unsigned leaf_shift = 12;
 };
 
 ordered_json run_small(const Small& small, const std::vector<std::string>& profilers) {
@@ -26,9 +30,13 @@ ordered_json run_small(const Small& small, const std::vector<std::string>& profi
   world.layout = small.layout;
   world.seed = small.seed;
   world.bytes = static_cast<Bytes>(small.gib * (1u << 30));
+  world.hot_rate = small.hot_rate;
+  world.leaf_shift = small.leaf_shift;
   RunOptions options{make_scenario(small.scenario, world), small.layout, {}, 0};
   options.means.seed = small.seed;
   options.means.switches = small.switches;
+  options.means.equal_windows = small.equal_windows;
+  options.means.leaf_shift = small.leaf_shift;
   options.means.budget_percent = small.budget_percent;
   options.means.num_ps = small.num_ps ? small.num_ps : options.scenario.num_ps;
   return run(options, profilers);
@@ -70,7 +78,7 @@ TEST(SimRun, TellsTheRankingOfAllMemoryOnlyWhenAsked) {
   for (const auto& region : list[0]["ranking"]) {
     const Bytes start = region[0], end = region[1];
     all += end - start;
-    if (2 * region[2].get<double>() < options.means.num_scans) continue;
+    if (region[2].get<double>() < std::log2(world.hot_above)) continue;
     hot += end - start;
     found += world.hot.bytes_in(start, end);
   }
@@ -216,6 +224,77 @@ TEST(SimHmKeeper, GivesOutAllSamplesInEveryInterval) {
   for (const Layout layout : {Layout::kContiguous, Layout::kScattered})
     for (const std::uint32_t num_ps : {100u, 1000u, 3000u, 20000u})
       expect_quotas_add_up(keeper({.scenario = "gups-jump", .layout = layout, .num_ps = num_ps}));
+}
+
+/// Chapter 8 tells rates apart around one access per window, and takes all of it for hot above.
+TEST(SimWindows, FindTheHotSetAtAnyRateWhereEqualOnesDoNot) {
+  for (const unsigned leaf_shift : {12u, 21u}) {
+    for (const double rate : {0.3, 1.0, 30.0, 1000.0, 10000.0}) {
+      Small small{.gib = 16,
+                  .layout = Layout::kScattered,
+                  .num_ps = 5826,
+                  .equal_windows = false,
+                  .hot_rate = rate,
+                  .leaf_shift = leaf_shift};
+      const ordered_json p = keeper(small);
+      EXPECT_GE(p["recall"][9].get<double>(), 0.93) << rate << ' ' << leaf_shift;
+      EXPECT_GE(p["precision"][9].get<double>(), 0.9) << rate << ' ' << leaf_shift;
+      if (rate < 30) continue;
+      small.equal_windows = true;
+      EXPECT_LT(keeper(small)["precision"][9].get<double>(), 0.2) << rate << ' ' << leaf_shift;
+    }
+  }
+}
+
+TEST(SimWindows, FindAHotSetThatJumpsInPieces) {
+  for (const double rate : {1.0, 300.0}) {
+    const ordered_json p = keeper({.scenario = "gups-jump",
+                                   .gib = 16,
+                                   .layout = Layout::kScattered,
+                                   .num_ps = 5826,
+                                   .equal_windows = false,
+                                   .hot_rate = rate});
+    EXPECT_LT(p["precision"][12].get<double>(), 0.6) << rate;
+    EXPECT_GE(p["recall"][17].get<double>(), 0.85) << rate;
+    EXPECT_GE(p["precision"][17].get<double>(), 0.85) << rate;
+  }
+}
+
+TEST(SimWindows, TellTwentyHeatsOverFourDecadesApart) {
+  const ordered_json p =
+      keeper({.scenario = "heats", .gib = 16, .equal_windows = false, .hot_rate = 1000});
+  EXPECT_GE(p["tau"][9].get<double>(), 0.9);
+  EXPECT_GE(p["tau"][21].get<double>(), 0.9);  // reshuffled after 12
+  const ordered_json equal = keeper({.scenario = "heats", .gib = 16, .hot_rate = 1000});
+  EXPECT_LT(equal["tau"][9].get<double>(), 0.8);
+}
+
+TEST(SimWindows, KeepTheBudgetAndGiveOutAllSamples) {
+  for (const double percent : {0.1, 1.0, 5.0})
+    EXPECT_LE(keeper({.budget_percent = percent, .equal_windows = false, .hot_rate = 1000})
+                  ["profiling_percent"].get<double>(),
+              percent * 1.0001);
+  for (const std::uint32_t num_ps : {100u, 3000u, 20000u})
+    expect_quotas_add_up(keeper(
+        {.scenario = "gups-jump", .num_ps = num_ps, .equal_windows = false, .hot_rate = 100}));
+}
+
+TEST(SimOrder, IsOneForTheTrueOrderAndLessForAnyOther) {
+  constexpr std::uint64_t kPiece = 2 << 20;
+  World world;
+  std::vector<Estimate> right, wrong, blind;
+  for (int i = 0; i < 4; i++) {
+    const std::uint64_t start = static_cast<std::uint64_t>(i) * kPiece;
+    world.zones.push_back({start, start + kPiece, 1.0 + i});
+    right.push_back({start, start + kPiece, i});
+    wrong.push_back({start, start + kPiece, -i});
+    blind.push_back({start, start + kPiece, 7});
+  }
+  EXPECT_EQ(rank_correlation(world, right), 1);
+  EXPECT_EQ(rank_correlation(world, wrong), -1);
+  EXPECT_EQ(rank_correlation(world, blind), 0);
+  right.erase(right.begin());  // not published: coldest
+  EXPECT_EQ(rank_correlation(world, right), 1);
 }
 
 TEST(SimRegionStorm, RaisesTau1AndBringsItBack) {

@@ -146,10 +146,10 @@ inline void measure(Random& random, hmk_region& r, std::uint32_t num_scans) {
   const auto high = static_cast<std::uint8_t>(low + random.below(scans - low));
   r.count_min = r.quota > 1 ? low : high;
   r.count_max = high;
-  r.accesses = high;
+  std::uint32_t accesses = high;
   for (std::uint32_t i = 1; i < r.quota; ++i)
-    r.accesses +=
-        i == 1 ? r.count_min : r.count_min + random.below32(1u + r.count_max - r.count_min);
+    accesses += i == 1 ? r.count_min : r.count_min + random.below32(1u + r.count_max - r.count_min);
+  r.accesses = static_cast<std::uint16_t>(accesses);
   r.resident_pages = random.below32(static_cast<std::uint32_t>(hmk_region_pages(&r)) + 1);
   r.away_pages = random.below32(r.resident_pages + 1);
   r.node = static_cast<std::int16_t>(static_cast<int>(random.below(5)) - 1);

@@ -9,7 +9,7 @@ namespace {
 
 class RegionSplit : public testing::Test {
  protected:
-  hmk_split_rule rule_ = {.tau2_q16 = 2 * kOne, .alpha_q16 = kOne / 2, .generation = 9};
+  hmk_split_rule rule_ = {.tau2_q16 = 2 * kOne, .alpha_q16 = kOne / 2, .generation = 9, .ladder = nullptr};
   hmk_split_result result_{};
 
   Regions split(const Regions& in, std::uint32_t cap = 1000) {

@@ -4,6 +4,7 @@
 // interval (kmod/interval.c), with accessed bits that come from the world.
 #include <hmk/core/budget.h>
 #include <hmk/core/hotness.h>
+#include <hmk/core/ladder.h>
 #include <hmk/core/quota.h>
 #include <hmk/core/region.h>
 #include <linux/hmk.h>
@@ -12,6 +13,7 @@
 #include <cmath>
 
 #include "profiler.hpp"
+#include "windows.hpp"
 
 namespace hmk::sim {
 
@@ -22,35 +24,13 @@ constexpr std::uint32_t kScoutBp = 1000;
 constexpr std::uint32_t kAlphaQ16 = HMK_CORE_Q16_ONE / 2;
 constexpr Bytes kMaxRegion = 256ull << 20;
 
-/// What the module's memory comes to, by its own rules: kmod/adapt.c, attach.c, publish.c.
-class Room {
- public:
-  /// Of the array that is filled next: a quarter more than asked, and never given back.
-  void reserve(std::uint64_t regions) {
-    if (regions > next_) next_ = regions + regions / 4;
-  }
-  void swap() { std::swap(now_, next_); }
-  /// The table's: at first for twice what is there.
-  void publish(std::uint64_t regions, Bytes resident) {
-    if (records_ == 0) records_ = 2 * resident / HMK_CORE_BASE_REGION + 256;
-    if (regions > records_) records_ = regions + regions / 2;
-  }
-  void sample(std::uint64_t samples) { samples_ = std::max(samples_, samples); }
-  Bytes bytes() const {
-    return (now_ + next_) * sizeof(hmk_region) + 2 * records_ * sizeof(hmk_record) +
-           samples_ * sizeof(hmk_sample);
-  }
-
- private:
-  std::uint64_t now_ = 0, next_ = 0, records_ = 0, samples_ = 0;
-};
-
 class HmKeeper final : public Profiler {
  public:
   explicit HmKeeper(const Means& means)
       : means_(means),
         random_(hash(means.seed, 0x6b656570, 0, 0)),
-        tau_(hmk_budget_tau_rule(means.num_scans, 0, 0, 0)),
+        windows_(means),
+        tau_(hmk_ladder_tau_rule(&windows_.ladder(), 0, 0, 0)),
         tau1_(tau_.base_q16) {}
 
   std::string_view name() const override { return "hm-keeper"; }
@@ -66,14 +46,14 @@ class HmKeeper final : public Profiler {
     for (const hmk_region& r : now_) out.quota_room += hmk_quota_cap(&r);
     out.degraded = nr() > out.num_ps;
     hmk_quota_take_turns(now_.data(), nr(), num_ps_, &quota_);
+    if (!windows_.equal()) hmk_ladder_place(&windows_.ladder(), &crowd_, now_.data(), nr());
     sample(world, interval);
     out.samples = samples_.size();
-    hmk_hotness_gather(now_.data(), nr(), samples_.data());
-    hmk_hotness_judge(now_.data(), nr(), kAlphaQ16);
-    report(out);
-    room_.publish(now_.size(), world.bytes());
+    out.flushes = windows_.flushes();
+    judge();
+    report(world, out);
+    split(out);
     adapt(out);
-    out.state_bytes = room_.bytes();
     return out;
   }
 
@@ -84,13 +64,16 @@ class HmKeeper final : public Profiler {
     std::uint64_t room = 2 * now_.size() + world.spans.size();
     for (const hmk_span& s : world.spans) room += (s.end - s.start) / HMK_CORE_BASE_REGION + 2;
     next_.resize(room);
-    room_.reserve(room);
+    reserve(next_cap_, room);
+    spans_ = std::max<std::uint64_t>(spans_, world.spans.size());
+    if (!table_cap_) table_cap_ = 2 * (world.bytes() / HMK_CORE_BASE_REGION) + 256;
     hmk_refresh_result res;
     next_.resize(hmk_regions_refresh(now_.data(), nr(), world.spans.data(),
                                      static_cast<__u32>(world.spans.size()), next_.data(),
                                      static_cast<__u32>(next_.size()), ++generation_, &res));
     now_.swap(next_);
-    room_.swap();
+    std::swap(now_cap_, next_cap_);
+    if (now_.size() > table_cap_) table_cap_ = now_.size() + now_.size() / 2;
     changed_ = res.added || res.dropped || res.clipped;
     for (hmk_region& r : now_)
       r.resident_pages = static_cast<__u32>(hmk_region_pages(&r));  // all of it is present
@@ -102,13 +85,13 @@ class HmKeeper final : public Profiler {
     if (has(HMK_SWITCH_NO_BUDGET)) return num_ps_ = std::max(nr(), 1u) * HMK_CORE_MAX_QUOTA;
     num_ps_ = means_.num_ps ? means_.num_ps
                             : hmk_budget_plan(hmk_budget_ns(interval_ns, bp), means_.aim_percent,
-                                              static_cast<__u32>(std::lround(means_.scan_cost_ns)),
-                                              means_.num_scans, fixed_ns());
+                                              sample_cost_ns_, 0, fixed_ns());
     return num_ps_;
   }
 
   __u64 fixed_ns() const {
-    return static_cast<__u64>(means_.region_cost_ns * static_cast<double>(now_.size()));
+    return static_cast<__u64>(means_.region_cost_ns * static_cast<double>(now_.size()) +
+                              means_.flush_cost_ns * static_cast<double>(windows_.flushes()));
   }
 
   bool has(std::uint32_t a_switch) const { return (means_.switches & a_switch) != 0; }
@@ -128,40 +111,71 @@ class HmKeeper final : public Profiler {
       out.quota_sum = hmk_quota_sum(now_.data(), nr());
       return;
     }
-    const hmk_quota_rule rule = {.num_ps = num_ps_, .top_k = kTopK, .scout_bp = kScoutBp};
+    const hmk_quota_rule rule = {
+        .num_ps = num_ps_, .top_k = kTopK, .scout_bp = kScoutBp, .fair = !windows_.equal()};
     hmk_quota_result res;
     hmk_quota_assign(now_.data(), nr(), freed, &rule, &quota_, &res);
     out.quota_sum = res.sum;
   }
 
-  /// One visit of every chosen leaf in each round; a leaf is chosen once.
+  /// A leaf is chosen once; what finds no place in the interval is not watched in it.
   void sample(const World& world, std::uint32_t interval) {
     const Accesses accesses(world, means_.seed, interval, means_.leaf_shift, means_.window_s());
     samples_.clear();
-    room_.sample(hmk_quota_sum(now_.data(), nr()));
+    windows_.begin();
+    samples_cap_ = std::max(samples_cap_, hmk_quota_sum(now_.data(), nr()));
     for (hmk_region& r : now_) {
       if (hmk_region_is(&r, HMK_REGION_STALE)) continue;
       const auto first = static_cast<std::ptrdiff_t>(samples_.size());
-      for (unsigned k = 0; k < r.quota; k++) {
-        const std::uint64_t at = hmk_region_sample(&r, k, r.quota, interval, random_.next());
+      for (__u32 k = 0; k < r.quota; k++) {
+        const auto at = hmk_region_sample(&r, k, r.quota, interval, random_.next());
         const auto same = [&](const hmk_sample& s) {
-          return s.addr >> means_.leaf_shift == at >> means_.leaf_shift;
+          return at >> means_.leaf_shift == s.addr >> means_.leaf_shift;
         };
         if (std::any_of(samples_.begin() + first, samples_.end(), same)) continue;
+        if (!windows_.take(r.rung)) continue;
         hmk_sample s{};
         s.addr = at;
-        s.count = static_cast<__u8>(accesses.count(at, means_.num_scans));
+        s.count = windows_.count(accesses, at, r.rung);
         samples_.push_back(s);
       }
-      r.quota = static_cast<__u16>(static_cast<std::ptrdiff_t>(samples_.size()) - first);
+      const auto taken = static_cast<std::ptrdiff_t>(samples_.size()) - first;
+      if (taken)
+        r.quota = static_cast<__u16>(taken);
+      else
+        hmk_region_set(&r, HMK_REGION_STALE);
+    }
+    if (!samples_.empty())
+      sample_cost_ns_ = hmk_budget_track(
+          sample_cost_ns_, static_cast<__u32>(static_cast<double>(windows_.visits()) *
+                                              means_.scan_cost_ns /
+                                              static_cast<double>(samples_.size())));
+  }
+
+  void judge() {
+    hmk_hotness_gather(now_.data(), nr(), samples_.data());
+    if (windows_.equal()) {
+      hmk_hotness_judge(now_.data(), nr(), kAlphaQ16);
+    } else {
+      hmk_ladder_judge(&windows_.ladder(), &crowd_, now_.data(), nr());
+      hmk_crowd_take(&crowd_, &windows_.ladder());
     }
   }
 
-  /// Hot: smoothed hotness of at least half of all scans.
-  void report(Outcome& out) const {
+  int rate_q8(const hmk_region& r) const {
+    const __u32 hotness = windows_.equal() ? r.whi_q16 : hmk_crowd_shrink_q16(&crowd_, &r);
+    return hmk_ladder_rate_q8(&windows_.ladder(), hotness);
+  }
+
+  /// Hot: published to be accessed more often than what lies between hot and cold; with
+  /// equal windows, smoothed hotness of at least half of all scans.
+  void report(const World& world, Outcome& out) const {
+    const double border = 256 * std::log2(world.hot_above);
     for (const hmk_region& r : now_) {
-      out.ranked.push_back({{r.start, r.end}, r.whi_q16 / 65536.0});
-      if (r.whi_q16 < (means_.num_scans << 16) / 2) continue;
+      if (hmk_region_is(&r, HMK_REGION_NEW)) continue;
+      const int rate = rate_q8(r);
+      out.rates.push_back({r.start, r.end, rate});
+      if (windows_.equal() ? r.whi_q16 < (means_.num_scans << 16) / 2 : rate < border) continue;
       if (!out.hot.empty() && out.hot.back().end == r.start)
         out.hot.back().end = r.end;
       else
@@ -169,43 +183,69 @@ class HmKeeper final : public Profiler {
     }
     out.regions = now_.size();
     out.profiling_ns =
-        static_cast<double>(out.samples) * (means_.num_scans + 1) * means_.scan_cost_ns +
-        static_cast<double>(fixed_ns());
+        windows_.cost_ns() + means_.region_cost_ns * static_cast<double>(out.regions);
+    out.state_bytes = state_bytes();
+  }
+
+  /// What hmk.ko allocates for a session: both arrays of regions at their capacity, a table of
+  /// two buffers, samples, spans, the ladder.
+  std::uint64_t state_bytes() const {
+    return (now_cap_ + next_cap_) * sizeof(hmk_region) + 2 * table_cap_ * sizeof(hmk_record) +
+           samples_cap_ * sizeof(hmk_sample) + spans_ * sizeof(hmk_span) +
+           sizeof(hmk_ladder) + sizeof(hmk_crowd);
+  }
+
+  /// As hmk_regions_reserve(): a quarter more than asked.
+  static void reserve(std::uint64_t& cap, std::uint64_t want) {
+    if (want > cap) cap = want + want / 4;
+  }
+
+  __u64 max_region() const {
+    if (windows_.equal()) return kMaxRegion;
+    __u64 bytes = 0;
+    for (const hmk_region& r : now_) bytes += hmk_region_bytes(&r);
+    return hmk_quota_max_region(bytes, num_ps_, kMaxRegion);
+  }
+
+  void split(Outcome& out) {
+    generation_++;
+    if (has(HMK_SWITCH_FIXED_REGIONS) || !hmk_budget_may_split(tau1_, &tau_)) return;
+    const hmk_split_rule rule = {tau_.tau2_q16, kAlphaQ16, generation_, &windows_.ladder()};
+    hmk_split_result res;
+    next_.resize(hmk_regions_split_room(now_.data(), nr(), &rule));
+    reserve(next_cap_, next_.size());
+    next_.resize(hmk_regions_split(now_.data(), nr(), samples_.data(), next_.data(),
+                                   static_cast<__u32>(next_.size()), &rule, &res));
+    now_.swap(next_);
+    std::swap(now_cap_, next_cap_);
+    out.splits = res.splits;
   }
 
   void adapt(Outcome& out) {
-    hmk_merge_result merged;
-    const hmk_merge_rule merge = {kMaxRegion, tau1_, ++generation_};
-    if (has(HMK_SWITCH_FIXED_REGIONS)) {
-      Outcome next;
-      assign(0, next);
-      return;
+    hmk_merge_result merged{};
+    if (!has(HMK_SWITCH_FIXED_REGIONS)) {
+      const hmk_merge_rule rule = {max_region(), tau1_, generation_};
+      now_.resize(hmk_regions_merge(now_.data(), nr(), &rule, &merged));
+      out.merges = merged.merges;
     }
-    if (hmk_budget_may_split(tau1_, &tau_)) {
-      const hmk_split_rule split = {tau_.tau2_q16, kAlphaQ16, generation_};
-      hmk_split_result res;
-      next_.resize(hmk_regions_split_room(now_.data(), nr(), &split));
-      room_.reserve(next_.size());
-      next_.resize(hmk_regions_split(now_.data(), nr(), samples_.data(), next_.data(),
-                                     static_cast<__u32>(next_.size()), &split, &res));
-      now_.swap(next_);
-      room_.swap();
-      out.splits = res.splits;
-    }
-    now_.resize(hmk_regions_merge(now_.data(), nr(), &merge, &merged));
-    out.merges = merged.merges;
     Outcome next;
     assign(merged.freed_quota, next);
-    tau1_ = hmk_budget_next_tau1(tau1_, &tau_, now_.data(), nr(), num_ps_);
+    if (!has(HMK_SWITCH_FIXED_REGIONS))
+      tau1_ = hmk_budget_next_tau1(tau1_, &tau_, now_.data(), nr(), num_ps_);
   }
 
   Means means_;
   Random random_;
+  Windows windows_;
+  hmk_crowd crowd_{};
+  // A sample is cleared once and read num_scans times at most.
+  __u32 sample_cost_ns_ = static_cast<__u32>((means_.num_scans + 1) * means_.scan_cost_ns);
   hmk_tau_rule tau_;
   hmk_quota_state quota_{};
   std::vector<hmk_region> now_, next_;
-  Room room_;
   std::vector<hmk_sample> samples_;
+  __u64 samples_cap_ = 0;
+  std::uint64_t now_cap_ = 0, next_cap_ = 0, table_cap_ = 0, spans_ = 0;  // of the module
   __u32 tau1_;
   __u32 num_ps_ = 0;
   __u32 generation_ = 0;

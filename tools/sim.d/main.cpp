@@ -2,6 +2,7 @@
 //
 // hmk-sim SCENARIO: how well each profiler finds the hot set, interval by interval.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -10,6 +11,7 @@
 
 #include "replay.hpp"
 #include "run.hpp"
+#include "sweep.hpp"
 
 namespace {
 
@@ -27,6 +29,11 @@ void print(const nlohmann::ordered_json& list) {
         std::snprintf(tau, sizeof(tau), "tau1 %.2f", row["tau1"].get<double>());
         notes = tau + std::string(row["degraded"].get<bool>() ? " degraded" : "");
       }
+      if (p.contains("tau")) {
+        char order[32];
+        std::snprintf(order, sizeof(order), "order %.3f ", p["tau"][i].get<double>());
+        notes = order + notes;
+      }
       std::printf("%-14s %-9zu %-9.3f %-9.3f %-9llu %-10llu %-9.3f%% %s\n",
                   p["profiler"].get<std::string>().c_str(), i + 1, p["recall"][i].get<double>(),
                   p["precision"][i].get<double>(), row["regions"].get<unsigned long long>(),
@@ -34,6 +41,24 @@ void print(const nlohmann::ordered_json& list) {
                   notes.c_str());
     }
   }
+}
+
+/// Return: the exit code.
+int write(const std::string& path, const nlohmann::ordered_json& list) {
+  std::ofstream file(path);
+  file << list.dump(1) << '\n';
+  file.flush();
+  if (file) return 0;
+  std::fprintf(stderr, "hmk-sim: cannot write %s\n", path.c_str());
+  return 1;
+}
+
+int run_sweep(const std::string& json) {
+  const auto list = hmk::sim::sweep();
+  const bool missed =
+      std::ranges::any_of(list, [](const auto& run) { return run["missed"].template get<bool>(); });
+  const int failed = json.empty() ? 0 : write(json, list);
+  return failed || missed ? 1 : 0;
 }
 
 /// "1%" is 1.
@@ -47,7 +72,7 @@ int run(int argc, char** argv) {
                "hmk-sim"};
   hmk::sim::Means means;
   hmk::sim::ScenarioOptions world;
-  std::string name, replay, json, leaf = "4K", layout = "contiguous";
+  std::string name, replay, json, leaf = "4K", layout = "contiguous", windows = "adaptive";
   std::vector<std::string> profilers = hmk::sim::profiler_names();
   std::uint32_t intervals = 0;
   const std::map<std::string, double> ns = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}};
@@ -97,6 +122,12 @@ int run(int argc, char** argv) {
   app.add_option("--hot-rate", world.hot_rate, "accesses per hot leaf and second")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--windows", windows, "of HM-Keeper's samples: chapter 8's are equal")
+      ->check(CLI::IsMember({"adaptive", "equal"}))
+      ->capture_default_str();
+  app.add_option("--flush-cost", means.flush_cost_ns,
+                 "of HM-Keeper's flush of the TLB for each group of samples (default: 20us)")
+      ->transform(CLI::AsNumberWithUnit(ns));
   app.add_option("--num-scans", means.num_scans, "reads of a sample per interval")
       ->check(CLI::Range(1, 16))
       ->capture_default_str();
@@ -113,8 +144,12 @@ int run(int argc, char** argv) {
   app.add_option("--damon-ratio", means.damon_regions_ratio, "most regions over least")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  CLI::App* whole =
+      app.add_subcommand("sweep", "all that HM-Keeper has to reach; exit code 1 when it misses");
+  whole->add_option("--json", json, "write all figures to this file");
   try {
     app.parse(argc, argv);
+    if (whole->parsed()) return run_sweep(json);
     if (name.empty() && replay.empty()) throw CLI::RequiredError("scenario");
   } catch (const CLI::CallForHelp& e) {
     return app.exit(e);
@@ -124,6 +159,7 @@ int run(int argc, char** argv) {
   }
 
   for (const std::uint32_t each : switches) means.switches |= each;
+  means.equal_windows = windows == "equal";
   means.leaf_shift = world.leaf_shift = leaf == "2M" ? 21 : 12;
   world.layout = layout == "scattered" ? Layout::kScattered : Layout::kContiguous;
   world.seed = means.seed;
@@ -143,16 +179,7 @@ int run(int argc, char** argv) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   print(list);
   std::fprintf(stderr, "%.1f s\n", took.count());
-  if (!json.empty()) {
-    std::ofstream file(json);
-    file << list.dump(1) << '\n';
-    file.flush();
-    if (!file) {
-      std::fprintf(stderr, "hmk-sim: cannot write %s\n", json.c_str());
-      return 1;
-    }
-  }
-  return 0;
+  return json.empty() ? 0 : write(json, list);
 }
 
 }  // namespace

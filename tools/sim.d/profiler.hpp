@@ -23,10 +23,12 @@ struct Means {
   double budget_percent = 5;
   double scan_cost_ns = 500;   // one visit of one leaf: test, clear
   double region_cost_ns = 40;  // HM-Keeper's work per region and interval beside the visits
+  double flush_cost_ns = 20000;  // HM-Keeper: of the TLB, once for each group of samples
   unsigned num_scans = 3;
   unsigned leaf_shift = 12;
   unsigned aim_percent = HMK_BUDGET_AIM_PERCENT;  // share of its budget HM-Keeper plans with
   std::uint32_t num_ps = 0;          // HM-Keeper: forced number of samples; 0: from the budget
+  bool equal_windows = false;        // HM-Keeper: chapter 8's windows instead of the ladder
   std::uint32_t switches = 0;        // HM-Keeper: HMK_SWITCH_* (HK-68)
   unsigned damon_samples = 3;        // DAMON: sampling intervals per aggregation interval
   unsigned damon_hot_percent = 50;   // DAMON: share of the samples that makes a region hot
@@ -41,10 +43,10 @@ struct Means {
   std::uint64_t watched_leaves() const { return visits() / (num_scans + 1); }
 };
 
-/// A region as HM-Keeper ranks it.
-struct Ranked {
-  Range range;
-  double whi = 0;  // smoothed hotness, 0 .. num_scans
+/// Memory and how hot it was published to be.
+struct Estimate {
+  std::uint64_t start = 0, end = 0;
+  int rate_q8 = 0;  // log2 of the accesses per leaf and second, 8 fraction bits
 };
 
 /// What one interval gave.
@@ -56,11 +58,12 @@ struct Outcome {
   std::uint64_t state_bytes = 0;
 
   // HM-Keeper only.
+  std::vector<Estimate> rates;  // in address order
+  std::uint64_t flushes = 0;
   std::uint64_t num_ps = 0, quota_sum = 0, quota_room = 0;
   double tau1 = 0;
   bool degraded = false;
   std::uint64_t splits = 0, merges = 0;
-  std::vector<Ranked> ranked;  // all of its regions, in address order
 };
 
 class Profiler {

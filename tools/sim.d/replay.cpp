@@ -14,11 +14,10 @@ namespace {
 constexpr double kSure = 0.999;  // accessed in every scan: the rate is at least this
 
 /// The Poisson rate that sets an accessed bit in a window with the recorded probability.
-double rate_of(const RecordedRegion& region, const RecordedFrame& frame) {
+double rate_of(double hotness, const RecordedFrame& frame) {
   const double seconds = static_cast<double>(frame.end_ns - frame.start_ns) / 1e9;
   const double window_s = seconds * 15 / 16 / frame.num_scans;
-  const double share = region.hi_q8 / 256.0 / frame.num_scans;
-  return -std::log1p(-std::min(share, kSure)) / window_s;
+  return -std::log1p(-std::min(hotness / frame.num_scans, kSure)) / window_s;
 }
 
 World world_of(const RecordedFrame& frame) {
@@ -36,10 +35,11 @@ World world_of(const RecordedFrame& frame) {
       span.leaf_shift = HMK_CORE_PAGE_SHIFT;
       world.spans.push_back(span);
     }
-    world.zones.push_back({r.start, end, rate_of(r, frame)});
+    world.zones.push_back({r.start, end, rate_of(r.hi_q8 / 256.0, frame)});
     if (2 * r.hi_q8 >= frame.num_scans << 8) hot.push_back({r.start, end});
   }
   world.hot = RangeSet(hot);
+  world.hot_above = rate_of(frame.num_scans / 2.0, frame);
   return world;
 }
 

@@ -24,6 +24,10 @@ struct Score {
 
 Score score(const World& world, const std::vector<Range>& reported);
 
+/// Kendall's tau-b of published against true rates, over pieces of 2 MiB: 1 when the order is
+/// the true one, 0 when it is chance. What was not published counts as coldest.
+double rank_correlation(const World& world, const std::vector<Estimate>& published);
+
 struct RunOptions {
   Scenario scenario;
   Layout layout = Layout::kContiguous;

@@ -2,6 +2,7 @@
 #include "scenario.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace hmk::sim {
@@ -45,11 +46,16 @@ RangeSet hot_set(std::uint64_t start, Bytes bytes, Bytes hot, Layout layout, std
   return RangeSet(chosen);
 }
 
+void set_rates(World& world, double hot, double cold) {
+  world.rates = {hot, cold};
+  world.hot_above = std::sqrt(hot * cold);
+}
+
 World one_heap(const ScenarioOptions& o, Bytes bytes, Bytes hot, std::uint64_t seed) {
   World world;
   world.spans = {span(kHeap, bytes, o.leaf_shift)};
   world.hot = hot_set(kHeap, bytes, hot, o.layout, seed);
-  world.rates = {o.hot_rate, o.hot_rate * kColdShare};
+  set_rates(world, o.hot_rate, o.hot_rate * kColdShare);
   return world;
 }
 
@@ -76,7 +82,7 @@ Scenario gups_jump(const ScenarioOptions& o) {
 Scenario needle(const ScenarioOptions& o) {
   const Bytes bytes = size(o, 160 * kGiB);
   World world = one_heap(o, bytes, std::min(200 * kMiB, bytes / 2), o.seed);
-  world.rates.cold = o.hot_rate / 1000;  // an idle machine around it
+  set_rates(world, o.hot_rate, o.hot_rate / 1000);  // an idle machine around it
   return {.intervals = 15, .worlds = {world}, .from = {0}};
 }
 
@@ -101,6 +107,40 @@ Scenario region_storm(const ScenarioOptions& o) {
   return {.intervals = 40, .num_ps = 8192, .worlds = {calm, storm, calm}, .from = {0, 5, 25}};
 }
 
+// Twenty levels of heat over four decades, the hottest at the hot rate; each has as much
+// memory as any other. Scattered: pieces of 2 MiB, else one stretch each. The hottest two
+// are the hot set.
+World heats_world(const ScenarioOptions& o, Bytes bytes, std::uint64_t seed) {
+  constexpr unsigned kLevels = 20;
+  const std::uint64_t per_level = bytes / kPiece / kLevels;
+  const bool scattered = o.layout == Layout::kScattered;
+  std::vector<unsigned> level((scattered ? per_level : 1) * kLevels);
+  for (std::size_t i = 0; i < level.size(); i++) level[i] = static_cast<unsigned>(i % kLevels);
+  Random random(hash(seed, 0x4ea75, 0, 0));
+  for (std::size_t i = level.size(); i > 1; i--) std::swap(level[i - 1], level[random.below(i)]);
+  World world;
+  std::vector<Range> hot;
+  const Bytes stretch = (scattered ? 1 : per_level) * kPiece;
+  for (std::size_t i = 0; i < level.size(); i++) {
+    const std::uint64_t start = kHeap + i * stretch;
+    const double below_hottest = 4.0 * (kLevels - 1 - level[i]) / (kLevels - 1);
+    world.zones.push_back({start, start + stretch, o.hot_rate * std::pow(10, -below_hottest)});
+    if (level[i] + 2 >= kLevels) hot.push_back({start, start + stretch});
+  }
+  world.spans = {span(kHeap, level.size() * stretch, o.leaf_shift)};
+  world.hot = RangeSet(hot);
+  world.hot_above = o.hot_rate * std::pow(10, -4.0 * 1.5 / (kLevels - 1));
+  return world;
+}
+
+Scenario heats(const ScenarioOptions& o) {
+  const Bytes bytes = size(o, 160 * kGiB);
+  return {.intervals = 24,
+          .ordered = true,
+          .worlds = {heats_world(o, bytes, o.seed), heats_world(o, bytes, o.seed + 1)},
+          .from = {0, 12}};
+}
+
 }  // namespace
 
 std::string_view to_string(Layout layout) {
@@ -114,7 +154,7 @@ const World& Scenario::at(std::uint32_t interval) const {
 }
 
 const std::vector<std::string>& scenario_names() {
-  static const std::vector<std::string> names = {"gups-512g", "gups-jump", "needle-160g",
+  static const std::vector<std::string> names = {"gups-512g", "gups-jump", "needle-160g", "heats",
                                                  "region-storm", "scale-1.5t"};
   return names;
 }
@@ -129,6 +169,8 @@ Scenario make_scenario(std::string_view name, const ScenarioOptions& options) {
     s = gups_jump(options);
   else if (name == "needle-160g")
     s = needle(options);
+  else if (name == "heats")
+    s = heats(options);
   else if (name == "region-storm")
     s = region_storm(options);
   else if (name == "scale-1.5t")

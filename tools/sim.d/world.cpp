@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace hmk::sim {
 
@@ -83,6 +84,21 @@ std::uint64_t Accesses::bound(std::uint64_t address) const {
   const auto next = std::ranges::upper_bound(world_->zones, address, {}, &Zone::start);
   if (next == world_->zones.begin() || address >= std::prev(next)->end) return 0;
   return zone_below_[static_cast<std::size_t>(next - world_->zones.begin()) - 1];
+}
+
+double Accesses::rate(std::uint64_t address) const {
+  if (world_->zones.empty())
+    return world_->hot.contains(address) ? world_->rates.hot : world_->rates.cold;
+  const auto next = std::ranges::upper_bound(world_->zones, address, {}, &Zone::start);
+  if (next == world_->zones.begin() || address >= std::prev(next)->end) return 0;
+  return std::prev(next)->rate;
+}
+
+double Accesses::first_access_s(std::uint64_t address) const {
+  const double per_second = rate(address);
+  if (per_second <= 0) return std::numeric_limits<double>::infinity();
+  const std::uint64_t bits = hash(seed_, address >> leaf_shift_, interval_, 0) >> 11;
+  return -std::log1p(-std::ldexp(static_cast<double>(bits), -53)) / per_second;
 }
 
 unsigned Accesses::count(std::uint64_t address, unsigned rounds) const {

@@ -60,6 +60,7 @@ struct World {
   RangeSet hot;
   Rates rates;
   std::vector<Zone> zones = {};  // in address order; when given, they say the rates
+  double hot_above = 0;          // what is accessed more often, per leaf and second, is hot
 
   Bytes bytes() const;
 };
@@ -93,8 +94,12 @@ class Accesses {
   bool accessed(std::uint64_t address, std::uint32_t round) const {
     return hit(address, bound(address), round);
   }
+  /// Accesses per second.
+  double rate(std::uint64_t address) const;
   /// In how many of windows 1 .. `rounds`.
   unsigned count(std::uint64_t address, unsigned rounds) const;
+  /// Seconds from the clearing of the leaf's bit to its first access; infinite without any.
+  double first_access_s(std::uint64_t address) const;
 
  private:
   /// Of 64 random bits, below which the leaf is accessed.

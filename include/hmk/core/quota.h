@@ -31,6 +31,7 @@ struct hmk_quota_rule {
 	__u32 num_ps;		/* the sum to reach: Eq. 8.1 */
 	__u32 top_k;		/* 1 .. HMK_QUOTA_MAX_TOP (HK-21) */
 	__u32 scout_bp;		/* share of num_ps that scouts, of 10000 */
+	__u32 fair;		/* 1: nothing but size counts, and nobody scouts */
 };
 
 /* Kept from interval to interval; all zero at first. */
@@ -60,6 +61,7 @@ void hmk_top_init(struct hmk_top *top, __u32 k);
 void hmk_top_offer(struct hmk_top *top, __u32 index, __u32 variance_q16);
 
 __u32 hmk_quota_cap(const struct hmk_region *r);
+__u64 hmk_quota_max_region(__u64 bytes, __u32 num_ps, __u64 most);
 __u64 hmk_quota_sum(const struct hmk_region *r, __u32 nr);
 void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
 		      const struct hmk_quota_rule *rule,

@@ -17,6 +17,8 @@
 
 #include <hmk/core/types.h>
 
+struct hmk_ladder;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -45,6 +47,7 @@ struct hmk_split_rule {
 	__u32 tau2_q16;		/* spread of the counts must be above (HK-13) */
 	__u32 alpha_q16;	/* weight of an odd sample in its piece's WHI (HK-33) */
 	__u32 generation;	/* of regions whose borders change */
+	const struct hmk_ladder *ladder;	/* NULL or of equal windows: as chapter 8 says */
 };
 
 struct hmk_split_result {

@@ -42,13 +42,14 @@ struct hmk_span {
  */
 struct hmk_region {
 	__u64 start, end;
-	__u32 hi_q16;		/* mean count of the last interval, 0 .. num_scans (HK-9) */
+	__u32 hi_q16;		/* mean count of the last interval (HK-9) */
 	__u32 prev_hi_q16;	/* of the interval before: variance is |hi - prev| (A-5) */
 	__u32 whi_q16;		/* smoothed (HK-33) */
 	__u32 generation;	/* new whenever the borders change */
 	__u32 resident_pages;	/* 4 KiB pages present: counted, or guessed (residency.c) */
 	__u32 away_pages;	/* of these, not on @node */
-	__u32 accesses;		/* sum of the counts of this interval */
+	__u16 accesses;		/* sum of the counts of this interval */
+	__u16 trust;		/* samples behind @whi_q16, older ones counting less; in 1/16 */
 	__s16 node;		/* holds most of the pages; -1 unknown */
 	__u16 quota;		/* samples it is given */
 	__u16 flags;		/* HMK_REGION_* */
@@ -58,7 +59,7 @@ struct hmk_region {
 	__u8  leaf_shift;
 	__u8  kind;
 	__u8  age;		/* intervals profiled, saturating */
-	__u8  reserved;
+	__u8  rung;		/* of the ladder, where its windows begin (ladder.h) */
 	__s16 away_node;	/* holds most of @away_pages, or some by samples; -1 unknown */
 };
 
@@ -70,7 +71,7 @@ HMK_CORE_ASSERT(sizeof(struct hmk_region) == 64);
  */
 struct hmk_sample {
 	__u64 addr;
-	__u8  count;		/* rounds that found it accessed */
+	__u8  count;		/* its region's rung + reads that found it accessed */
 	__u8  dirty;		/* its entry was dirty at the last look */
 	__s16 node;		/* -1 unknown */
 	__u32 reserved;
@@ -84,6 +85,10 @@ HMK_CORE_ASSERT(sizeof(struct hmk_sample) == 16);
 #define HMK_REGION_JUST_SPLIT	(1u << 4)	/* one structure operation per interval (HK-17) */
 #define HMK_REGION_VMA_START	(1u << 5)	/* first of its span: never joined to its left */
 #define HMK_REGION_SCOUTED	(1u << 6)	/* one sample of its quota is a scout */
+#define HMK_REGION_BEYOND	(1u << 7)	/* its windows were too long or too short to tell */
+#define HMK_REGION_RISING	(1u << 8)	/* hotter than its past, and not by chance */
+#define HMK_REGION_FALLING	(1u << 9)	/* colder than its past */
+#define HMK_REGION_AGAIN	(1u << 10)	/* one more look decides: it goes first */
 
 #ifdef __cplusplus
 }
