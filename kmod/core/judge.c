@@ -100,9 +100,10 @@ static __u32 judge_faded(__u32 trust)
 /* Whether only some of its pieces have become hotter, or may have: that is for a split to tell. */
 static int judge_in_part(const struct hmk_region *r)
 {
-	return ((__u32)r->count_max << 16 > r->whi_q16 && (__u32)r->count_min << 16 <= r->whi_q16) ||
-	       (r->quota == 1 && (__u32)r->count_max << 16 > r->whi_q16 &&
-		hmk_region_bytes(r) > HMK_CORE_BASE_REGION);
+	if ((__u32)r->count_max << 16 <= r->whi_q16)
+		return 0;
+	return (__u32)r->count_min << 16 <= r->whi_q16 ||
+	       (r->quota == 1 && hmk_region_bytes(r) > HMK_CORE_BASE_REGION);
 }
 
 /*

@@ -22,7 +22,7 @@ def add_up(row: Row, kernel: str, runs: Sequence[Dict[str, Any]]) -> Sum:
     total = {name: sum(run[name] for run in counted) for name in ("count", "lost", "splats", "leaked", "seconds")}
     failed = [f"{run['commit']}: {run['failed']}" for run in counted if run["failed"]]
     wrong = failed or total["lost"] or total["splats"] or total["leaked"]
-    parts = sum((Counter({part: run.get(part, 0) for part in row.least} | run.get("of", {})) for run in counted), Counter())
+    parts: Counter[str] = sum((Counter({part: run.get(part, 0) for part in row.least} | run.get("of", {})) for run in counted), Counter())
     return {"row": row.name, "kernel": kernel, **total, "wanted": row.wanted[kernel], "unit": row.unit,
             "inputs": sum(run.get("inputs", 0) for run in counted),
             "commits": dict(sum((Counter({run["commit"]: run["count"]}) for run in counted), Counter())),

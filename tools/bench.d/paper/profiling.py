@@ -87,6 +87,7 @@ def swapped(results: Results) -> List[Line]:
 
 # HK-81: without a part of it.
 SEEDS, PARTS = ("1", "2", "3"), ("", "fixed-regions", "random-samples")
+WORTH = 0.01
 SCARCE = ("0.02", "0.05", "0.1", "0.5", "1", "5")
 
 
@@ -125,17 +126,32 @@ def ablated(results: Results) -> List[Line]:
     lines.append(claim("profiling time without the budget's limit, over that with it", "3 times",
                        f"{spent[1] / spent[0]:.1f} times ({spent[0]:.2f} % and {spent[1]:.2f} % of a CPU)" if spent else None,
                        bool(spent) and spent[1] > 1.5 * spent[0]))
-    return lines + [_scarce(results.get(WITHOUT), layout, budget) for layout in LAYOUTS for budget in SCARCE]
+    scarce = results.get(WITHOUT)
+    lines += [_worth(scarce, part) for part in PARTS[1:]]
+    for layout in LAYOUTS:
+        for budget in SCARCE:
+            scores, samples = _scarce(scarce, layout, budget) if scarce else ([], 0.0)
+            lines.append(claim(f"16 GiB, hot set jumps, {layout}, {budget} % of a CPU: mean F1 with everything / fixed regions / random samples", "-",
+                               f"{' / '.join(f'{one:.3f}' for one in scores)} ({samples:.2g} samples for 2 MiB)" if scores else None, None))
+    return lines
 
 
-def _scarce(told: Optional[Sequence[Any]], layout: str, budget: str) -> Line:
-    what = f"16 GiB, hot set jumps, {layout}, {budget} % of a CPU: mean F1 with everything / fixed regions / random samples"
-    if not told:
-        return claim(what, "-", None, None)
+def _scarce(told: Sequence[Any], layout: str, budget: str) -> Tuple[List[float], float]:
+    """Mean F1 with everything and without each part, and how many samples there are for 2 MiB."""
     first = (LAYOUTS.index(layout) * len(SCARCE) + SCARCE.index(budget)) * len(PARTS) * len(SEEDS)
     by_part = [mean_f1([one[0] for one in told[first + at:first + at + len(SEEDS)]]) for at in range(0, len(PARTS) * len(SEEDS), len(SEEDS))]
     began = told[first][0]["intervals"][0]
-    return claim(what, "-", f"{' / '.join(f'{one:.3f}' for one in by_part)} ({began['num_ps'] / began['regions']:.2g} samples for 2 MiB)", None)
+    return by_part, began["num_ps"] / began["regions"]
+
+
+def _worth(told: Optional[Sequence[Any]], part: str) -> Line:
+    """At which numbers of samples a part is worth something."""
+    places = []
+    for layout in LAYOUTS if told else ():
+        found = [_scarce(told or (), layout, budget) for budget in SCARCE]
+        worth = [f"{samples:.2g}" for scores, samples in found if scores[0] - scores[PARTS.index(part)] >= WORTH]
+        places.append(f"{layout}: {', '.join(worth) or 'nowhere'}")
+    return claim(f"16 GiB: samples for 2 MiB at which everything is {WORTH:g} of F1 better than {part}", "-", "; ".join(places) or None, None)
 
 
 # HK-82: how much of a CPU profiling is given.
