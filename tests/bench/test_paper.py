@@ -21,7 +21,7 @@ import paper  # noqa: E402
 import performing  # noqa: E402
 import placing  # noqa: E402
 import profiling  # noqa: E402
-import runs  # noqa: E402
+import needed  # noqa: E402
 import sheet  # noqa: E402
 from shelf import Shelf  # noqa: E402
 
@@ -231,14 +231,14 @@ class Experiments(unittest.TestCase):
             self.assertLessEqual(set(asked), set(one.runs), one.number)
 
     def test_every_machine_can_be_read_and_every_setting_is_one_of_ours_or_named(self):
-        for run in (run for one in paper.EXPERIMENTS for run in one.runs if isinstance(run, runs.Guest)):
+        for run in (run for one in paper.EXPERIMENTS for run in one.runs if isinstance(run, needed.Guest)):
             load_machine(ROOT / f"configs/lab/{run.machine}.yaml")
             if run.cell.system.startswith("hm-keeper"):
                 self.assertLessEqual(set(cells.HM_KEEPER["by-hand"]), set(run.cell.knobs), run.key)
 
 
 class Kept(unittest.TestCase):
-    CALLS = runs.Calls("few", "sim", "hmk-sim", (("gups-512g",), ("gups-jump",)))
+    CALLS = needed.Calls("few", "sim", "hmk-sim", (("gups-512g",), ("gups-jump",)))
 
     def test_what_is_called_otherwise_now_was_not_run(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -247,7 +247,7 @@ class Kept(unittest.TestCase):
             shelf.write(self.CALLS, "abc", [[1], [2]])
             self.assertTrue(shelf.has(self.CALLS))
             self.assertEqual((shelf.read(self.CALLS), shelf.commit(self.CALLS)), ([[1], [2]], "abc"))
-            self.assertFalse(shelf.has(runs.Calls("few", "sim", "hmk-sim", (("gups-512g",),))))
+            self.assertFalse(shelf.has(needed.Calls("few", "sim", "hmk-sim", (("gups-512g",),))))
             self.assertEqual(shelf.results([self.CALLS, profiling.LARGE]), {self.CALLS: [[1], [2]]})
 
     def test_a_call_that_gives_nothing_is_a_reason_and_the_next_runs(self):
@@ -255,7 +255,7 @@ class Kept(unittest.TestCase):
             if "gups-512g" not in command:
                 Path(command[-1]).write_text("[3]", encoding="utf-8")
             return subprocess.CompletedProcess(command, 1, "", "hmk-sim: no memory\n")
-        other = runs.Calls("other", "sim", "hmk-sim", (("gups-jump",),))
+        other = needed.Calls("other", "sim", "hmk-sim", (("gups-jump",),))
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(performing.subprocess, "run", call), \
                 mock.patch.object(performing, "user_space", lambda *_: Path(folder)), mock.patch.object(performing.build, "commit", lambda _: "abc"):
             shelf = Shelf(Path(folder))

@@ -66,7 +66,7 @@ int main(void)
 	int full = 0;	/* such intervals */
 	struct hmk_stats s = { .size = sizeof(s) };
 	struct hmk_interval iv;
-	struct hmk_event event;
+	struct hmk_event event = {};
 	pthread_t mover;
 	size_t nr = 0;
 	void *why;

@@ -8,7 +8,7 @@ from experiment import Experiment, Line, Results, ahead, claim, gain
 from lab.prices import COPY_MBPS, SMALL, move_seconds
 from measures import faster
 from profiling import GUPS
-from runs import ROOT, Calls, guest
+from needed import ROOT, Calls, guest
 
 REGION = 2 << 20
 _spec = importlib.util.spec_from_file_location("moves_figures", ROOT / "tools/bench.d/moves/figures.py")  # placement has one, too

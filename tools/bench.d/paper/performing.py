@@ -13,7 +13,7 @@ import build
 import main as placement
 from lab import LabError
 from lab.build import user_space
-from runs import ROOT, Calls, Guest
+from needed import ROOT, Calls, Guest
 from shelf import Shelf
 from workloads import WORKLOADS
 

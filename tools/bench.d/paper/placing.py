@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from experiment import Experiment, Line, Results, ahead, claim, gain
 from measures import faster, pace, per_operation
 from profiling import GUPS, NEEDLE, ONE_RUN, SCALE
-from runs import EMULATED, ROOT, SHORT, TWO_TIERS, Guest, command, guest
+from needed import EMULATED, ROOT, SHORT, TWO_TIERS, Guest, command, guest
 from workloads import WORKLOADS
 
 BUILD = Path(os.environ.get("HMK_BUILD", ROOT / "build/release"))

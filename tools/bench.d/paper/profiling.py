@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from experiment import Experiment, Line, Results, claim, gain
 from measures import differing, f1, faster, found_in, hottest, mean_f1
-from runs import Calls, guest
+from needed import Calls, guest
 
 LAYOUTS = ("contiguous", "scattered")
 PROFILERS = ("hm-keeper", "thermostat", "random-window", "damon")

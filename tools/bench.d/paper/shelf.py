@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterable
 
 import keep
-from runs import Calls, Guest
+from needed import Calls, Guest
 
 
 class Shelf:
