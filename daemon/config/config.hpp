@@ -41,13 +41,13 @@ struct Config {
   std::uint32_t tau2_q16 = 0;  ///< 0: 2 * num_scans / 3
   std::uint32_t top_k = 5;
   std::uint32_t scouts_bp = 1000;
-  std::uint64_t max_region = 256ull << 20;  ///< bytes
   std::uint32_t weight = 100;               ///< beside the sessions of other hmkds
+  std::uint64_t max_region = 256ull << 20;  ///< bytes
   bool split_huge = false;                  ///< huge pages whose parts differ
 
   // For experiments.
-  std::uint32_t tau_step_q16 = 0;  ///< 0: tau1 / 4
   bool flush = true;               ///< the TLB, once per round of scans
+  std::uint32_t tau_step_q16 = 0;  ///< 0: tau1 / 4
   std::uint64_t seed = 0;          ///< of the choice of samples; 0: random
   std::uint32_t ablation = 0;      ///< HMK_SWITCH_*
   bool is_tier_by_tier = false;    ///< what is promoted climbs one tier at a time

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -41,7 +42,8 @@ class Levels {
     for (std::uint64_t level = 0; level < nr_; ++level) whole += weight(level);
     for (std::uint64_t level = 0, draw = 0; level < nr_; ++level) {
       below += weight(level) / whole;
-      const auto end = level + 1 == nr_ ? kDraws : static_cast<std::uint64_t>(below * kDraws + 0.5);
+      const auto end =
+          level + 1 == nr_ ? kDraws : static_cast<std::uint64_t>(std::llround(below * kDraws));
       for (; draw < end; ++draw) level_of_[draw] = static_cast<std::uint8_t>(level);
     }
   }

@@ -32,7 +32,7 @@ void print(const nlohmann::ordered_json& list) {
       if (p.contains("tau")) {
         char order[32];
         std::snprintf(order, sizeof(order), "order %.3f ", p["tau"][i].get<double>());
-        notes = order + notes;
+        notes.insert(0, order);
       }
       std::printf("%-14s %-9zu %-9.3f %-9.3f %-9llu %-10llu %-9.3f%% %s\n",
                   p["profiler"].get<std::string>().c_str(), i + 1, p["recall"][i].get<double>(),

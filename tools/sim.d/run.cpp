@@ -116,8 +116,7 @@ double rank_correlation(const World& world, const std::vector<Estimate>& publish
   std::vector<double> levels;
   for (const Zone& zone : world.zones) levels.push_back(zone.rate);
   std::ranges::sort(levels);
-  const auto rest = std::ranges::unique(levels);
-  levels.erase(rest.begin(), rest.end());
+  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
   std::ranges::sort(pieces);
   // Goes up the published order, those published alike at once; `below`: of each true level,
   // how many pieces were published to be colder.
