@@ -103,11 +103,11 @@ Score score(const World& world, const std::vector<Range>& reported) {
 }
 
 double rank_correlation(const World& world, const std::vector<Estimate>& published) {
-  constexpr Bytes kPiece = HMK_CORE_BASE_REGION;
+  constexpr Bytes kRanked = HMK_CORE_BASE_REGION;  // at a time
   std::vector<std::pair<int, double>> pieces;  // published, true
   auto next = published.begin();
   for (const Zone& zone : world.zones) {
-    for (std::uint64_t at = zone.start; at < zone.end; at += kPiece) {
+    for (std::uint64_t at = zone.start; at < zone.end; at += kRanked) {
       while (next != published.end() && next->end <= at) ++next;
       const bool is_there = next != published.end() && next->start <= at;
       pieces.emplace_back(is_there ? next->rate_q8 : INT_MIN, zone.rate);
