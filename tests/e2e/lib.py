@@ -220,7 +220,9 @@ def integrity(*arguments: object, until: Callable[[dict], bool], limit: float = 
         done = run(build("tests/programs/hmk-integrity"), "--for", f"{turn}s", *arguments, check_status=False)
         print(" ".join(map(str, arguments)), done.stdout, end="", flush=True)
         check(done.returncode in (0, 1), f"hmk-integrity has looked, it ended with {done.returncode}")
-        for key, value in json.loads(done.stdout.splitlines()[-1]).items():
+        seen = json.loads(done.stdout.splitlines()[-1])
+        check(done.returncode == (seen["corrupt"] > 0), f"hmk-integrity ends with {done.returncode} after {seen['corrupt']} corrupt visits")
+        for key, value in seen.items():
             each = {f"{key} {name}": number for name, number in value.items()} if isinstance(value, dict) else {key: value}
             for name, number in each.items():
                 sums[name] = sums.get(name, 0) | number if name == "paths" else sums.get(name, 0) + number

@@ -31,6 +31,8 @@ began = time.monotonic()
 sums = lib.integrity("--size", "32MiB", until=is_enough, limit=SECONDS + LIMIT)
 print(f"{time.monotonic() - began:.0f} s", flush=True)
 lib.check(sums["corrupt"] == 0, "no page is corrupt")
+modes = {key: pages for key, pages in sums.items() if key.startswith("modes ")}
+lib.check(bool(modes) and all(modes.values()), f"pages by the way of asking: {modes}")
 lib.check(moved(sums) >= MOVED, f"{moved(sums)} pages of {MOVED} were moved")
 for kind, what in (("clean", "stayed clean"), ("recopied", "were written and copied again"), ("sync", "were not copied ahead")):
     lib.check(sums[kind] >= WANTED[kind], f"{sums[kind]} pages of {WANTED[kind]} {what}")

@@ -33,6 +33,8 @@ for name, arguments, path, parameters in CASES:
     lib.check(seen["corrupt"] == 0, f"{name}: no page is corrupt")
     lib.check(seen["paths"] & (OWN | VMA) == path, f"{name}: the path is {seen['paths']:#x}")
     lib.check(moved(seen) >= WANTED, f"{name}: {moved(seen)} pages of {WANTED} were moved")
+    modes = {key: pages for key, pages in seen.items() if key.startswith("modes ")}
+    lib.check(bool(modes) and all(modes.values()), f"{name}: pages by the way of asking: {modes}")
     if "--split" in arguments:
         lib.check(not seen["can_split"] or seen["huge_examined"] > 0, f"{name}: {seen['huge_examined']} were examined")
     lib.check("--sync" not in arguments or seen["clean"] + seen["recopied"] == 0, f"{name}: nothing was copied ahead")
