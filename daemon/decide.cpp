@@ -20,12 +20,13 @@ policy::Bytes limit_of(const Config& config, std::span<const policy::TierView> t
 policy::PolicyParams to_params(const Config& config, const Target& target,
                                std::span<const policy::TierView> tiers) {
   policy::PolicyParams params;
-  params.num_scans = target.snapshot().interval.num_scans;
+  const hmk_interval& interval = target.snapshot().interval;
+  params.hotness_max = interval.hotness_max;
+  params.interval_s = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9;
   params.buckets = config.buckets;
   params.promote_limit = limit_of(config, tiers);
   params.gain_margin = config.gain_margin;
   params.horizon = config.horizon;
-  params.alpha = static_cast<double>(config.alpha_q16) / policy::kOneQ16;
   params.tier_by_tier = config.is_tier_by_tier;
   params.shares_by_weight = config.shares_by_weight;
   return params;

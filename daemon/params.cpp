@@ -22,7 +22,8 @@ hmk_params to_params(const Config& config) {
   params.tau_step_q16 = config.tau_step_q16;
   params.flush = config.flush ? HMK_FLUSH_ROUND : HMK_FLUSH_NONE;
   params.seed = config.seed;
-  params.switches = config.ablation | (config.split_huge ? HMK_SWITCH_SPLIT_HUGE : 0);
+  params.switches = config.ablation | (config.split_huge ? HMK_SWITCH_SPLIT_HUGE : 0) |
+                    (config.equal_windows ? HMK_SWITCH_EQUAL_WINDOWS : 0);
   return params;
 }
 

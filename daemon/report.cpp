@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "app.hpp"
@@ -29,11 +30,16 @@ json or_null(std::uint32_t value) {
   return value == 0 ? json() : json(value);
 }
 
-/// Hotness times resident pages, per node: where the seen accesses go.
+/// Accesses a second to a page; one to a huge leaf is one to one of its pages.
+double rate_per_page(const hmk_record& record) {
+  return std::exp2(record.rate_q8 / 256.0 + 12 - record.leaf_shift);
+}
+
+/// Rate times resident pages, per node: where the accesses go, of what was seen accessed.
 std::map<int, double> hot_by_node(const Snapshot& snapshot) {
   std::map<int, double> hot;
   for (const hmk_record& record : snapshot.records)
-    hot[record.node] += from_q16(record.hi_q16) * record.resident_pages;
+    if (record.whi_q16 != 0) hot[record.node] += rate_per_page(record) * record.resident_pages;
   return hot;
 }
 
@@ -190,6 +196,10 @@ json stats_of(Target& target, const App& app) {
   row["profiling_percent"] = percent(stats->profile_ns, stats->wall_ns);
   row["late_intervals"] = stats->late_intervals;
   row["degraded_intervals"] = stats->degraded_intervals;
+  row["flushes"] = stats->flushes;
+  row["flush_ns"] = stats->flush_ns;
+  row["groups"] = stats->groups;
+  row["late_groups"] = stats->late_groups;
   row["state_bytes"] = stats->state_bytes;
   row["huge_examined"] = stats->huge_examined;
   row["huge_split"] = stats->huge_split;
@@ -214,13 +224,14 @@ json region_of(const hmk_record& record, const std::vector<Tier>& tiers) {
           {"generation", record.generation},
           {"hi", from_q16(record.hi_q16)},
           {"whi", from_q16(record.whi_q16)},
+          {"rate", rate_per_page(record)},
+          {"rate_factor", std::exp2(record.rate_dev_q8 / 256.0)},
           {"node", record.node},
           {"tier", tier_number(tier_of_node(tiers, record.node))},
           {"resident_bytes", std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE},
           {"away_bytes", std::uint64_t{record.away_pages} * HMK_PAGE_SIZE},
           {"away_node", record.away_node},
           {"samples", record.samples},
-          {"accesses", record.accesses},
           {"writes", record.writes},
           {"kind", kind_name(record.kind)},
           {"leaf_bytes", record.leaf_shift < 64 ? 1ull << record.leaf_shift : 0},
@@ -366,7 +377,7 @@ json report_regions(const std::vector<Target*>& targets, std::size_t limit) {
                     {"seq", target->snapshot().interval.seq},
                     {"start_ns", target->snapshot().interval.start_ns},
                     {"end_ns", target->snapshot().interval.end_ns},
-                    {"num_scans", target->snapshot().interval.num_scans},
+                    {"hotness_max", target->snapshot().interval.hotness_max},
                     {"nr_regions", target->snapshot().records.size()},
                     {"regions", regions_of(*target, limit)}});
   return {{"targets", rows}};

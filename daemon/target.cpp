@@ -30,7 +30,8 @@ policy::RegionView to_view(const hmk_record& record) {
   view.whi_q16 = record.whi_q16;
   view.generation = record.generation;
   view.node = record.node;
-  view.samples = record.samples;
+  view.rate_q8 = record.rate_q8;
+  view.rate_dev_q8 = record.rate_dev_q8;
   view.written = 2 * record.writes > record.samples;
   view.leaf_shift = record.leaf_shift;
   return view;
@@ -162,9 +163,9 @@ void Target::rank(const Config& config) {
   std::vector<policy::NodeId> nodes;
   for (const Tier& tier : tiers_) nodes.push_back(tier.node);
 
-  const policy::Histogram::Shape shape{config.buckets, snapshot_.interval.num_scans};
+  const policy::Histogram::Shape shape{config.buckets, snapshot_.interval.hotness_max};
   if (nodes != ranked_nodes_ || shape.buckets != shape_.buckets ||
-      shape.num_scans != shape_.num_scans) {
+      shape.hotness_max != shape_.hotness_max) {
     ranking_.reset(shape, nodes);
     shape_ = shape;
     ranked_nodes_ = nodes;

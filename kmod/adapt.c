@@ -65,8 +65,8 @@ static u32 adapt_num_samples(const struct hmk_profile *p)
 
 	if (params->switches & HMK_SWITCH_NO_BUDGET)
 		return max(p->now.nr, 1u) * HMK_CORE_MAX_QUOTA;
-	return hmk_budget_plan(p->charge.budget_ns, HMK_BUDGET_AIM_PERCENT, p->scan_cost_ns,
-			       params->num_scans, p->fixed_ns);
+	return hmk_budget_plan(p->charge.budget_ns, HMK_BUDGET_AIM_PERCENT, p->sample_cost_ns,
+			       0, p->fixed_ns);
 }
 
 /* The ablation: one sample each, the rest wherever chance puts it. */
@@ -90,6 +90,7 @@ static void adapt_assign(struct hmk_profile *p, u64 freed)
 		.num_ps = p->num_ps,
 		.top_k = p->params.top_k,
 		.scout_bp = p->params.scout_bp,
+		.by_size = hmk_ladder_climbs(&p->ladder),
 	};
 	struct hmk_quota_result res;
 
@@ -105,6 +106,36 @@ static void adapt_assign(struct hmk_profile *p, u64 freed)
 	p->quota_moves = res.moved;
 }
 
+static int adapt_reserve_samples(struct hmk_profile *p, u64 nr)
+{
+	if (nr <= p->samples_cap)
+		return 0;
+	kvfree(p->samples);
+	kvfree(p->order);
+	p->samples_cap = 0;
+	p->samples = kvmalloc_array(nr, sizeof(*p->samples), GFP_KERNEL);
+	p->order = kvmalloc_array(nr, sizeof(*p->order), GFP_KERNEL);
+	if (!p->samples || !p->order)
+		return -ENOMEM;
+	p->samples_cap = nr;
+	return 0;
+}
+
+/*
+ * What a sample costs is known for as many as there were: a read of many finds its caches
+ * cold. At first it is not known at all: better all regions than half.
+ */
+static u32 adapt_most_samples(const struct hmk_profile *p)
+{
+	u32 first = FIRST_SAMPLES * max(p->now.nr, 1u);
+
+	if (p->params.scan_cost_ns || p->params.switches & HMK_SWITCH_NO_BUDGET)
+		return U32_MAX;
+	if (!p->seq)
+		return first;
+	return hmk_ladder_climbs(&p->ladder) ? max(2 * p->nr_samples, first) : U32_MAX;
+}
+
 /**
  * hmk_plan_samples() - how many samples this interval has, and whose they are.
  * @p: regions refreshed.
@@ -115,36 +146,25 @@ int hmk_plan_samples(struct hmk_profile *p)
 {
 	u64 total;
 
-	p->num_ps = adapt_num_samples(p);
-	/* What a sample costs here is not known yet: better all regions than half. */
-	if (!p->seq && !p->params.scan_cost_ns)
-		p->num_ps = min(p->num_ps, FIRST_SAMPLES * max(p->now.nr, 1u));
+	p->num_ps = min(adapt_num_samples(p), adapt_most_samples(p));
 	if (p->changed)
 		adapt_assign(p, 0);
 	total = hmk_quota_take_turns(p->now.at, p->now.nr, p->num_ps, &p->quota);
 	cond_resched();
 	if (total < hmk_quota_sum(p->now.at, p->now.nr))
 		p->flags |= HMK_INTERVAL_DEGRADED;
-	if (total <= p->samples_cap)
-		return 0;
-	kvfree(p->samples);
-	p->samples_cap = 0;
-	p->samples = kvmalloc_array(total, sizeof(*p->samples), GFP_KERNEL);
-	if (!p->samples)
-		return -ENOMEM;
-	p->samples_cap = total;
-	return 0;
+	return adapt_reserve_samples(p, total);
 }
 
 /* Without memory for the longer array nothing is split: it is only less sharp. */
-static void adapt_split(struct hmk_profile *p, const struct hmk_tau_rule *tau)
+static void adapt_split(struct hmk_profile *p)
 {
 	const struct hmk_split_rule rule = {
-		tau->tau2_q16, p->params.alpha_q16, ++p->generation,
+		p->tau.tau2_q16, p->params.alpha_q16, ++p->generation, &p->ladder,
 	};
 	struct hmk_split_result res;
 
-	if (!hmk_budget_may_split(p->tau1_q16, tau) ||
+	if (!hmk_budget_may_split(p->tau1_q16, &p->tau) ||
 	    hmk_regions_reserve(&p->next, hmk_regions_split_room(p->now.at, p->now.nr, &rule)))
 		return;
 	p->next.nr = hmk_regions_split(p->now.at, p->now.nr, p->samples, p->next.at,
@@ -170,6 +190,19 @@ static void adapt_trace_merges(const struct hmk_profile *p, u32 generation)
 			trace_hmk_merge(&p->now.at[i]);
 }
 
+/* With a ladder a region is no larger than its samples cover: they cut out what is odd. */
+static u64 adapt_max_region(const struct hmk_profile *p)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	if (!hmk_ladder_climbs(&p->ladder))
+		return p->params.max_region;
+	for (i = 0; i < p->nr_spans; i++)
+		bytes += p->spans[i].end - p->spans[i].start;
+	return hmk_quota_max_region(bytes, p->num_ps, p->params.max_region);
+}
+
 /**
  * hmk_adapt() - split, merge, spread the samples, move tau1 (spec 1.4, 4 and 5).
  * @p: judged and published.
@@ -177,23 +210,21 @@ static void adapt_trace_merges(const struct hmk_profile *p, u32 generation)
 void hmk_adapt(struct hmk_profile *p)
 {
 	const struct hmk_params *params = &p->params;
-	struct hmk_tau_rule tau = hmk_budget_tau_rule(params->num_scans, params->tau1_q16,
-						      params->tau2_q16, params->tau_step_q16);
 	struct hmk_merge_result merged = { .merges = 0 };
 
 	p->merges = 0;
 	p->splits = 0;
 	if (!(params->switches & HMK_SWITCH_FIXED_REGIONS)) {
 		const struct hmk_merge_rule rule = {
-			params->max_region, p->tau1_q16, ++p->generation,
+			adapt_max_region(p), p->tau1_q16, ++p->generation,
 		};
 
-		adapt_split(p, &tau);
+		adapt_split(p);
 		p->now.nr = hmk_regions_merge(p->now.at, p->now.nr, &rule, &merged);
 		p->merges = merged.merges;
 		cond_resched();
 		adapt_trace_merges(p, rule.generation);
 	}
 	adapt_assign(p, merged.freed_quota);
-	p->tau1_q16 = hmk_budget_next_tau1(p->tau1_q16, &tau, p->now.at, p->now.nr, p->num_ps);
+	p->tau1_q16 = hmk_budget_next_tau1(p->tau1_q16, &p->tau, p->now.at, p->now.nr, p->num_ps);
 }

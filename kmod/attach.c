@@ -6,7 +6,6 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
-#include <hmk/core/budget.h>
 
 #include "compat/symbols.h"
 #include "rights.h"
@@ -22,7 +21,6 @@ static const struct hmk_params hmk_defaults = {
 	.alpha_q16 = 32768,
 	.top_k = 5,
 	.scout_bp = 1000,
-	.init_scan_bp = 1000,
 	.flush = HMK_FLUSH_ROUND,
 	.max_region = 256ull << 20,
 	.weight = HMK_WEIGHT_DEFAULT,
@@ -49,7 +47,6 @@ static const struct limit hmk_limits[] = {
 	LIMIT(HMK_PARAM_TAU_STEP, tau_step_q16, 0, HMK_CORE_MAX_SCANS << 16),
 	LIMIT(HMK_PARAM_TOP_K, top_k, 1, 64),
 	LIMIT(HMK_PARAM_SCOUTS, scout_bp, 0, 5000),
-	LIMIT(HMK_PARAM_INIT_SCAN, init_scan_bp, 0, 5000),
 	LIMIT(HMK_PARAM_FLUSH, flush, HMK_FLUSH_NONE, HMK_FLUSH_ROUND),
 	LIMIT(HMK_PARAM_SWITCHES, switches, 0, HMK_SWITCH_ALL),
 	LIMIT(HMK_PARAM_SCAN_COST, scan_cost_ns, 0, 1000000),
@@ -65,30 +62,14 @@ static u64 params_value(const struct hmk_params *p, const struct limit *l)
 	return l->size == 8 ? *(const u64 *)at : *(const u32 *)at;
 }
 
-/* The thresholds follow num_scans unless they are given (HK-14, A-6). */
-static void params_derive(struct hmk_params *p)
-{
-	struct hmk_tau_rule rule = hmk_budget_tau_rule(p->num_scans, p->tau1_q16, p->tau2_q16,
-						       p->tau_step_q16);
-
-	p->tau1_q16 = rule.base_q16;
-	p->tau2_q16 = rule.tau2_q16;
-	p->tau_step_q16 = rule.step_q16;
-}
-
 /* Check what is named by the mask and lay it over @into. Nothing half-done. */
 static int params_merge(struct hmk_params *into, const struct hmk_params *given)
 {
 	struct hmk_params p = *into;
 	u32 i;
 
-	if (given->mask & ~HMK_PARAM_ALL || given->reserved)
+	if (given->mask & ~HMK_PARAM_ALL)
 		return -EINVAL;
-	if (given->mask & HMK_PARAM_NUM_SCANS) {
-		p.tau1_q16 = 0;
-		p.tau2_q16 = 0;
-		p.tau_step_q16 = 0;
-	}
 	for (i = 0; i < ARRAY_SIZE(hmk_limits); i++) {
 		const struct limit *l = &hmk_limits[i];
 		u64 value = params_value(given, l);
@@ -101,7 +82,6 @@ static int params_merge(struct hmk_params *into, const struct hmk_params *given)
 	}
 	if (p.switches & HMK_SWITCH_SPLIT_HUGE && !hmk_has(HMK_FEAT_SPLIT_HUGE))
 		return -EOPNOTSUPP;
-	params_derive(&p);
 	p.mask = HMK_PARAM_ALL;
 	*into = p;
 	return 0;

@@ -2,15 +2,19 @@
 /*
  * The budget as a promise: what the thread has used of an interval's CPU time,
  * whether it can go on, and its share when several sessions run (HK-25, A-4, A-20).
+ * What other CPUs do for it, flushing their TLBs, counts as if it did it itself.
  */
 #include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/mm_types.h>
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
 #include <hmk/core/budget.h>
 
+#include "compat/flush.h"
 #include "session.h"
 
-#define RESERVE_PARTS	16u	/* of the budget: between two looks, and the flushes */
+#define RESERVE_PARTS	8u	/* of the budget: between two looks, wake-ups of reads that are owed */
 #define LEAST_PARTS	4u	/* of the planned samples: watched whatever the clock says */
 
 static atomic64_t hmk_weights;	/* of all sessions whose clock runs */
@@ -29,13 +33,14 @@ void hmk_charge_start(struct hmk_profile *p)
 	p->charge.switches = charge_switches();
 	p->charge.charged_ns = READ_ONCE(current->se.sum_exec_runtime);
 	p->charge.owed_ns = 0;
+	p->charge.others_ns = 0;
 	p->charge.summed_ns = p->charge.charged_ns;
 	p->charge.summed_at = ktime_get_ns();
 	p->charge.looked_ns = p->charge.summed_at;
 }
 
 /*
- * CPU time of this thread. The scheduler brings its sum up to date at ticks and
+ * CPU time of this thread and for it. The scheduler brings its sum up to date at ticks and
  * switches. What came after a tick is at most the time since our last look before
  * it. After a switch that look lies before a wait of any length, and what came
  * since is left out until the next tick: less than the work between two looks.
@@ -60,7 +65,30 @@ u64 hmk_charge_used(struct hmk_profile *p)
 		p->charge.summed_at = p->charge.looked_ns;
 	}
 	p->charge.looked_ns = now;
-	return sum + now - p->charge.summed_at;
+	return sum + now - p->charge.summed_at + p->charge.others_ns;
+}
+
+/**
+ * hmk_charge_flush() - flush the target's TLB entries, and charge all who do it.
+ * @p:  the profile.
+ * @mm: grabbed by the caller.
+ *
+ * A CPU that is interrupted is taken to lose what this thread waits.
+ */
+void hmk_charge_flush(struct hmk_profile *p, struct mm_struct *mm)
+{
+	struct hmk_charge *c = &p->charge;
+	u64 begin = ktime_get_ns(), took;
+	u32 cpus = cpumask_weight(mm_cpumask(mm));
+
+	hmk_flush_mm(mm);
+	took = ktime_get_ns() - begin;
+	cpus -= cpus && cpumask_test_cpu(raw_smp_processor_id(), mm_cpumask(mm));
+	c->others_ns += took * cpus;
+	c->flushed_ns += took * (cpus + 1);
+	c->flushes++;
+	c->flush_ns = hmk_budget_track_fixed(c->flush_ns, took);
+	c->flush_cost_ns = hmk_budget_track_fixed(c->flush_cost_ns, took * (cpus + 1));
 }
 
 /**
@@ -102,6 +130,8 @@ void hmk_charge_begin(struct hmk_profile *p)
 							  charge_share(params, all),
 							  p->fixed_ns, HMK_INTERVAL_MAX_NS);
 	p->charge.budget_ns = charge_share(params, all);
+	p->charge.flushed_ns = 0;
+	p->charge.flushes = 0;
 	p->charge.stop_ns = p->charge.charged_ns + p->charge.budget_ns -
 			    p->charge.budget_ns / RESERVE_PARTS -
 			    min(p->charge.owed_ns, p->charge.budget_ns / 2);
@@ -117,28 +147,30 @@ void hmk_charge_begin(struct hmk_profile *p)
  */
 u64 hmk_charge_end(struct hmk_profile *p)
 {
-	u64 sum = READ_ONCE(current->se.sum_exec_runtime), used = sum - p->charge.charged_ns;
+	u64 sum = READ_ONCE(current->se.sum_exec_runtime);
+	u64 used = sum - p->charge.charged_ns + p->charge.others_ns;
 
 	p->charge.charged_ns = sum;
+	p->charge.others_ns = 0;
 	p->charge.owed_ns = used > p->charge.budget_ns ? used - p->charge.budget_ns : 0;
 	return used;
 }
 
 /**
- * hmk_charge_affords() - can the interval still pay for so many samples?
+ * hmk_charge_affords() - can the interval still pay for what is to come?
  * @p:       the profile.
- * @samples: number of them.
- * @visits:  of each, yet to come.
+ * @samples: watched by then.
+ * @more_ns: what is to come.
  *
  * A quarter of what was planned it can always: on a virtual machine whose time is
  * stolen nothing would be watched at all.
  *
  * Return: true when it can.
  */
-bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u32 visits)
+bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u64 more_ns)
 {
 	return samples < p->num_ps / LEAST_PARTS ||
-	       hmk_charge_used(p) + (u64)samples * visits * p->scan_cost_ns < p->charge.stop_ns;
+	       hmk_charge_used(p) + more_ns < p->charge.stop_ns;
 }
 
 /**

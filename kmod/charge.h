@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct hmk_profile;
+struct mm_struct;
 
 struct hmk_charge {
 	u32 weight;		/* counted among the running sessions; 0: not running */
@@ -13,6 +14,11 @@ struct hmk_charge {
 	u64 charged_ns;		/* CPU time of the thread when the last interval ended */
 	u64 stop_ns;		/* CPU time at which sampling ends */
 	u64 owed_ns;		/* used beyond the last budget */
+	u64 others_ns;		/* of other CPUs: what our flushes took there, in this interval */
+	u64 flush_ns;		/* moving average of a flush, as this thread waits for it */
+	u64 flush_cost_ns;	/* and as all CPUs together spend it */
+	u64 flushed_ns;		/* CPU time of the flushes of this interval */
+	u32 flushes;
 	u64 summed_ns, summed_at, looked_ns;	/* hmk_charge_used() */
 	unsigned long switches;			/* when it looked last */
 };
@@ -24,6 +30,7 @@ u64 hmk_charge_end(struct hmk_profile *p);
 void hmk_charge_stop(struct hmk_profile *p);
 u64 hmk_charge_used(struct hmk_profile *p);
 u64 hmk_charge_since(struct hmk_profile *p, u64 begin);
-bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u32 visits);
+void hmk_charge_flush(struct hmk_profile *p, struct mm_struct *mm);
+bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u64 more_ns);
 
 #endif

@@ -21,6 +21,7 @@
 #include "compat/symbols.h"
 #include "session.h"
 #include "walk.h"
+#include "windows.h"
 
 #define HUGE_ORDER	(PMD_SHIFT - PAGE_SHIFT)
 #define HUGE_PAGES	(1u << HUGE_ORDER)
@@ -126,7 +127,11 @@ static u32 huge_how_many(struct hmk_profile *p)
 /* And may have huge pages: those not counted yet may. */
 static bool huge_is_hot(const struct hmk_profile *p, const struct hmk_region *r)
 {
-	return r->kind == HMK_KIND_ANON && 2 * r->whi_q16 >= p->params.num_scans << 16 &&
+	/* Some two accesses an interval, in either windows. */
+	u32 hot_q16 = hmk_ladder_climbs(&p->ladder) ? HMK_CORE_Q16_ONE :
+		      p->params.num_scans << 15;
+
+	return r->kind == HMK_KIND_ANON && r->whi_q16 >= hot_q16 &&
 	       (r->leaf_shift == PMD_SHIFT || r->flags & HMK_REGION_CENSUS);
 }
 
@@ -263,7 +268,8 @@ static u32 huge_add_cuts(const struct hmk_huge_page *page, u64 *cuts, u32 nr)
 }
 
 /* What was counted holds for its parts alone; what came before was the bit of the whole. */
-static void huge_judge_part(struct hmk_region *r, const struct hmk_huge_page *page)
+static void huge_judge_part(const struct hmk_profile *p, struct hmk_region *r,
+			    const struct hmk_huge_page *page)
 {
 	u32 first = (r->start - page->addr) / PART_BYTES;
 	u32 end = DIV_ROUND_UP(r->end - page->addr, PART_BYTES), i, sum = 0;
@@ -272,6 +278,8 @@ static void huge_judge_part(struct hmk_region *r, const struct hmk_huge_page *pa
 		sum += page->count[i];
 	r->prev_hi_q16 = r->hi_q16;
 	r->hi_q16 = hmk_hotness_mean_q16(sum, (end - first) * PART_PAGES);
+	if (hmk_ladder_climbs(&p->ladder))
+		r->hi_q16 = hmk_windows_convert(p, r->hi_q16);
 	r->whi_q16 = r->hi_q16;
 }
 
@@ -289,13 +297,15 @@ static void huge_cut_regions(struct hmk_profile *p)
 		}
 	}
 	hmk_regions_cut(p, nr);
+	if (hmk_ladder_climbs(&p->ladder))
+		hmk_windows_convert_equal(p);
 	for (i = 0, page = p->huge.page; i < p->now.nr && page < end; i++) {
 		struct hmk_region *r = &p->now.at[i];
 
 		while (page < end && page->addr + PMD_SIZE <= r->start)
 			page++;
 		if (page < end && r->start >= page->addr && r->end <= page->addr + PMD_SIZE)
-			huge_judge_part(r, page);
+			huge_judge_part(p, r, page);
 	}
 }
 
@@ -322,12 +332,13 @@ void hmk_huge_judge(struct hmk_session *s, struct mm_struct *mm)
 	struct hmk_profile *p = &s->prof;
 	struct hmk_huge *h = &p->huge;
 	u32 i, examined = h->nr, split = 0, left = 0;
+	const struct hmk_tau_rule tau = hmk_budget_tau_rule(p->params.num_scans, 0, 0, 0);
 	u64 begin = hmk_charge_used(p);
 
 	if (!examined)
 		return;
 	for (i = 0; i < examined; i++) {
-		if (!huge_differs(&h->page[i], p->params.tau2_q16))
+		if (!huge_differs(&h->page[i], tau.tau2_q16))
 			left++;
 		else if (huge_break(mm, p, h->page[i].addr))
 			h->page[split++] = h->page[i];

@@ -10,26 +10,40 @@
 #include <hmk/core/region.h>
 #include <hmk/core/residency.h>
 
-#include "compat/flush.h"
+#include "groups.h"
 #include "mmref.h"
 #include "session.h"
 #include "trace.h"
+#include "windows.h"
 
 #define TAIL_PARTS	16u	/* the last round ends 1/16 before the interval (HK-11) */
 #define SLACK_NS	(50 * NSEC_PER_USEC)
+#define SLACK_PARTS	16u	/* of a short sleep */
+#define SPIN_NS		(20 * NSEC_PER_USEC)	/* shorter than a sleep and a wake-up */
 
-/* Sleep until a time of the monotonic clock. Return: false when told to stop. */
-static bool sleep_until(u64 ns)
+/**
+ * hmk_sleep_until() - wait for a time of the monotonic clock.
+ * @ns: the time.
+ *
+ * Return: false when the thread was told to stop.
+ */
+bool hmk_sleep_until(u64 ns)
 {
 	ktime_t at = ns_to_ktime(ns);
+	u64 now;
 
-	while (!kthread_should_stop() && ktime_get_ns() < ns) {
+	while (!kthread_should_stop() && (now = ktime_get_ns()) < ns) {
+		if (ns - now < SPIN_NS) {
+			cpu_relax();
+			continue;
+		}
 		set_current_state(TASK_IDLE);
 		if (kthread_should_stop()) {
 			__set_current_state(TASK_RUNNING);
 			break;
 		}
-		schedule_hrtimeout_range(&at, SLACK_NS, HRTIMER_MODE_ABS);
+		schedule_hrtimeout_range(&at, min_t(u64, SLACK_NS, (ns - now) / SLACK_PARTS),
+					 HRTIMER_MODE_ABS);
 	}
 	return !kthread_should_stop();
 }
@@ -74,7 +88,7 @@ static u32 interval_pass(struct mm_struct *mm, struct hmk_session *s, enum hmk_p
 		hmk_huge_count(mm, p);
 	/* Costs the same for one sample as for all: part of the fixed work. */
 	if (p->params.flush == HMK_FLUSH_ROUND)
-		hmk_flush_mm(mm);
+		hmk_charge_flush(p, mm);
 	return seen;
 }
 
@@ -92,12 +106,34 @@ static int interval_begin(struct hmk_session *s, struct mm_struct *mm)
 	hmk_huge_judge(s, mm);
 	hmk_census(s, mm);
 	hmk_huge_examine(mm, p);	/* before samples are chosen: they see its leaves */
+	hmk_windows_place(p);
 	err = hmk_plan_samples(p);
 	if (err)
 		return err;
 	hmk_scan_choose(mm, p);
-	interval_pass(mm, s, HMK_PASS_CLEAR, p->params.num_scans);
 	return 0;
+}
+
+/* Clear now, then count at the end of each of num_scans equal windows. */
+static bool interval_rounds(struct hmk_session *s, u32 *scans)
+{
+	struct hmk_profile *p = &s->prof;
+	u64 window = p->ladder.window_ns[0];
+	u32 round;
+
+	interval_pass(s->mm, s, HMK_PASS_CLEAR, p->params.num_scans);
+	for (round = 1; round <= p->params.num_scans; round++) {
+		if (!hmk_sleep_until(p->start_ns + window * round))
+			return false;
+		if (round > 1 && ktime_get_ns() > p->start_ns + p->params.interval_ns) {
+			p->flags |= HMK_INTERVAL_LATE;
+			break;
+		}
+		if (!hmk_interval_can_go_on(s))
+			return false;
+		*scans += interval_pass(s->mm, s, HMK_PASS_COUNT, p->params.num_scans - round);
+	}
+	return true;
 }
 
 /* By node, of those that are known. */
@@ -117,8 +153,7 @@ static void interval_resident(const struct hmk_profile *p, u64 *pages)
 	}
 }
 
-static void interval_account(struct hmk_session *s, const struct hmk_interval *iv, u32 scans,
-			     u32 flushes)
+static void interval_account(struct hmk_session *s, const struct hmk_interval *iv, u32 scans)
 {
 	struct hmk_profile *p = &s->prof;
 	struct hmk_stats *st = &s->stats;
@@ -130,7 +165,10 @@ static void interval_account(struct hmk_session *s, const struct hmk_interval *i
 	st->profile_ns += iv->profile_ns;
 	st->wall_ns += iv->end_ns - iv->start_ns;
 	st->scans += scans;
-	st->flushes += flushes;
+	st->flushes += p->charge.flushes;
+	st->flush_ns += p->charge.flushed_ns;
+	st->groups += p->groups;
+	st->late_groups += p->late_groups;
 	st->regions = p->now.nr;
 	st->samples = p->nr_samples;
 	st->merges += p->merges;
@@ -141,7 +179,7 @@ static void interval_account(struct hmk_session *s, const struct hmk_interval *i
 	st->state_bytes = sizeof(*s) + table +
 		(u64)(p->now.cap + p->next.cap) * sizeof(struct hmk_region) +
 		(u64)p->spans_cap * sizeof(struct hmk_span) +
-		(u64)p->samples_cap * sizeof(struct hmk_sample);
+		(u64)p->samples_cap * (sizeof(struct hmk_sample) + sizeof(*p->order));
 	memcpy(st->resident_pages, resident, sizeof(resident));
 	spin_unlock(&s->stats_lock);
 }
@@ -158,12 +196,39 @@ static void interval_judge(struct hmk_profile *p)
 		nr = min(HMK_SLICE, p->now.nr - i);
 		hmk_hotness_gather(r, nr, samples);
 		samples = hmk_residency_guess(r, nr, samples);
-		hmk_hotness_judge(r, nr, p->params.alpha_q16);
+		if (hmk_ladder_climbs(&p->ladder))
+			hmk_ladder_judge(&p->ladder, &p->crowd, r, nr);
+		else
+			hmk_hotness_judge(r, nr, p->params.alpha_q16);
 		cond_resched();
 	}
+	if (hmk_ladder_climbs(&p->ladder))
+		hmk_crowd_take(&p->crowd, &p->ladder);
 }
 
-static void interval_finish(struct hmk_session *s, u32 scans, u32 flushes)
+/* What looks and samples cost, and all that comes beside them. */
+static void interval_track(struct hmk_profile *p, u64 profile_ns)
+{
+	u64 samples_ns = hmk_ladder_climbs(&p->ladder) ? p->watch_ns : p->passes_ns;
+
+	p->fixed_ns = hmk_budget_track_fixed(p->fixed_ns, profile_ns > samples_ns ?
+					     profile_ns - samples_ns : 0);
+	if (p->groups && p->watch_ns > p->passes_ns)
+		p->group_cost_ns = hmk_budget_track_fixed(p->group_cost_ns,
+				div64_u64(p->watch_ns - p->passes_ns, p->groups));
+	if (p->params.scan_cost_ns)
+		return;
+	if (p->visits)
+		p->scan_cost_ns = hmk_budget_track(p->scan_cost_ns,
+						   div64_u64(p->passes_ns, p->visits));
+	if (!hmk_ladder_climbs(&p->ladder))
+		p->sample_cost_ns = p->scan_cost_ns * (p->params.num_scans + 1);
+	else if (p->watched)
+		p->sample_cost_ns = hmk_budget_track(p->sample_cost_ns,
+						     div64_u64(p->watch_ns, p->watched));
+}
+
+static void interval_finish(struct hmk_session *s, u32 scans)
 {
 	struct hmk_profile *p = &s->prof;
 	struct hmk_interval iv = {
@@ -179,28 +244,25 @@ static void interval_finish(struct hmk_session *s, u32 scans, u32 flushes)
 		.merges = p->merges,
 		.splits = p->splits,
 		.scan_cost_ns = p->scan_cost_ns,
+		.hotness_max = p->ladder.nr,
 		.flags = p->flags,
 	};
 
-	if (p->visits && !p->params.scan_cost_ns)
-		p->scan_cost_ns = hmk_budget_track(p->scan_cost_ns,
-						   div64_u64(p->passes_ns, p->visits));
-	p->fixed_ns = hmk_budget_track_fixed(p->fixed_ns, iv.profile_ns > p->passes_ns ?
-					     iv.profile_ns - p->passes_ns : 0);
+	interval_track(p, iv.profile_ns);
 	interval_judge(p);
 	hmk_publish(s, &iv);
 	hmk_events_interval(&s->events, iv.seq);
-	trace_hmk_interval(&iv, p->now.nr, p->hold.longest);
+	trace_hmk_interval(&iv, p);
 	hmk_adapt(p);
-	interval_account(s, &iv, scans, flushes);
+	interval_account(s, &iv, scans);
 }
 
 /*
  * What a virtual machine or a device touches sets no bit in the page table: the hot
  * memory of a target that has become one would look cold. An interval in which that
- * happened is not shown.
+ * happened is not shown. Return: false when that is so, or the target has ended.
  */
-static bool interval_can_go_on(struct hmk_session *s)
+bool hmk_interval_can_go_on(struct hmk_session *s)
 {
 	if (hmk_mm_ended(s->mm))
 		hmk_events_gone(&s->events);
@@ -222,47 +284,56 @@ static void interval_params(struct hmk_session *s)
 	mutex_unlock(&s->lock);
 	if (p->params.seed && p->params.seed != seed)
 		p->rng = p->params.seed;
-	if (p->params.scan_cost_ns)
+	if (p->params.scan_cost_ns) {
 		p->scan_cost_ns = p->params.scan_cost_ns;
-	p->tau1_q16 = max(p->tau1_q16, p->params.tau1_q16);
+		p->sample_cost_ns = p->scan_cost_ns * (p->params.num_scans + 1);
+	}
 }
 
-/* Return: false when the clock was stopped, by the caller or as interval_can_go_on() tells. */
+/* From the first clear to the last look. Return: false when the clock was stopped. */
+static bool interval_watch(struct hmk_session *s, u32 *scans)
+{
+	struct hmk_profile *p = &s->prof;
+	bool go_on;
+
+	if (!hmk_ladder_climbs(&p->ladder))
+		return interval_rounds(s, scans);
+	go_on = hmk_groups_watch(s);
+	*scans = p->visits;
+	return go_on;
+}
+
+/* Return: false when the clock was stopped, by the caller or as hmk_interval_can_go_on() tells. */
 static bool one_interval(struct hmk_session *s)
 {
 	struct hmk_profile *p = &s->prof;
-	u64 span, tail;
-	u32 round, scans = 0;
+	u64 tail;
+	u32 scans = 0;
 
 	interval_params(s);
 	p->start_ns = ktime_get_ns();
 	p->passes_ns = 0;
 	p->visits = 0;
+	p->watched = 0;
+	p->counted = 0;
+	p->groups = 0;
+	p->late_groups = 0;
 	hmk_charge_begin(p);
 	p->flags = 0;
 	p->hold.longest = 0;
 	tail = div_u64(p->params.interval_ns, TAIL_PARTS);
-	span = p->params.interval_ns - tail;
+	hmk_windows_set(p, p->params.interval_ns - tail);
 
-	for (round = 0; round <= p->params.num_scans; round++) {
-		if (round && !sleep_until(p->start_ns + div_u64(span * round, p->params.num_scans)))
-			return false;
-		if (round > 1 && ktime_get_ns() > p->start_ns + p->params.interval_ns) {
-			p->flags |= HMK_INTERVAL_LATE;
-			break;
-		}
-		if (!interval_can_go_on(s))
-			return false;
-		if (round)
-			scans += interval_pass(s->mm, s, HMK_PASS_COUNT,
-					       p->params.num_scans - round);
-		else if (interval_begin(s, s->mm))
-			hmk_scan_cut(p, 0);	/* no memory: this interval shows nothing */
-	}
-	if (!sleep_until(p->start_ns + p->params.interval_ns - tail / 2) || !interval_can_go_on(s))
+	if (!hmk_interval_can_go_on(s))
 		return false;
-	interval_finish(s, scans, round * (p->params.flush == HMK_FLUSH_ROUND));
-	return sleep_until(p->start_ns + p->params.interval_ns);
+	if (interval_begin(s, s->mm))
+		hmk_scan_cut(p, 0);	/* no memory: this interval shows nothing */
+	if (!interval_watch(s, &scans) ||
+	    !hmk_sleep_until(p->start_ns + p->params.interval_ns - tail / 2) ||
+	    !hmk_interval_can_go_on(s))
+		return false;
+	interval_finish(s, scans);
+	return hmk_sleep_until(p->start_ns + p->params.interval_ns);
 }
 
 /* A new thread learns the cost of a scan from its first interval. */
@@ -276,6 +347,7 @@ int hmk_interval_thread(void *session)
 	p->params.seed = 0;	/* one that is given begins anew */
 	p->rng = get_random_u64();
 	p->scan_cost_ns = FIRST_SCAN_COST_NS;
+	p->sample_cost_ns = FIRST_SCAN_COST_NS * (p->params.num_scans + 1);
 	p->huge.nr = 0;	/* what an earlier thread began is too old to judge */
 	hmk_charge_start(p);
 	while (one_interval(s))

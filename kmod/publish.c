@@ -7,6 +7,7 @@
 
 #include "compat/mm.h"
 #include "session.h"
+#include "windows.h"
 
 struct hmk_table {
 	struct hmk_table_header *header;	/* vmalloc_user(): zeroed, mappable */
@@ -130,14 +131,12 @@ int hmk_table_mmap(struct hmk_session *s, struct vm_area_struct *vma)
 	return err;
 }
 
-static void table_write_record(struct hmk_record *rec, const struct hmk_region *r)
+static void table_write_record(struct hmk_record *rec, const struct hmk_region *r,
+			       const struct hmk_profile *p)
 {
 	*rec = (struct hmk_record){
 		.start = r->start,
 		.length = r->end - r->start,
-		.hi_q16 = r->hi_q16,
-		.whi_q16 = r->whi_q16,
-		.accesses = r->accesses,
 		.resident_pages = r->resident_pages,
 		.away_pages = r->away_pages,
 		.node = r->node,
@@ -149,6 +148,7 @@ static void table_write_record(struct hmk_record *rec, const struct hmk_region *
 		.kind = r->kind,
 		.flags = r->flags & HMK_REGION_STALE ? HMK_RECORD_STALE : 0,
 	};
+	hmk_windows_tell(p, r, rec);
 }
 
 /*
@@ -191,7 +191,7 @@ void hmk_publish(struct hmk_session *s, const struct hmk_interval *iv)
 	buffer = (void *)header + header->buffer_offset[iv->seq & 1];
 	rec = (struct hmk_record *)(buffer + 1);
 	for (i = 0; i < nr; i++) {
-		table_write_record(&rec[i], &now->at[i]);
+		table_write_record(&rec[i], &now->at[i], &s->prof);
 		resident += now->at[i].resident_pages;
 		if (!(i % HMK_SLICE))
 			cond_resched();

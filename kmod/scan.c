@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Was this leaf accessed? Test-and-clear of the accessed bits of the chosen
- * samples (HK-5 .. HK-7). The kernel's own knowledge of "young" is kept in the
+ * Was this leaf accessed? Clears the accessed bits of the chosen samples and looks
+ * at them again (HK-5 .. HK-7). The kernel's own knowledge of "young" is kept in the
  * folio where it has room for it, so that reclaim is not misled (A-2).
  */
 #include <linux/mm.h>
@@ -14,6 +14,7 @@
 
 #define CHOICES		4	/* pages tried before a sample is given up */
 #define LOOK_EVERY	32u	/* regions or samples between two looks at the clock */
+#define UNREAD		0xff	/* count of a sample whose group has not been read to its end */
 
 /* splitmix64 (Vigna): all the randomness the choice of samples needs. */
 u64 hmk_random(struct hmk_profile *p)
@@ -46,6 +47,7 @@ static bool scan_choose_one(struct hmk_profile *p, const struct hmk_region *r, u
 		present = hmk_leaf_counts(&leaf, r->kind);
 		*sample = (struct hmk_sample){
 			.addr = max_t(u64, leaf.addr, r->start),
+			.count = p->params.switches & HMK_SWITCH_EQUAL_WINDOWS ? 0 : UNREAD,
 			.node = present ? hmk_node_of(leaf.page) : NUMA_NO_NODE,
 		};
 		hmk_leaf_unlock(&leaf);
@@ -106,7 +108,6 @@ static void scan_choose_region(struct hmk_profile *p, struct hmk_region *r)
 void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 {
 	bool held = hmk_hold_begin(&p->hold, mm);
-	const u32 visits = p->params.num_scans + 1;
 	u32 i;
 
 	p->nr_samples = 0;
@@ -119,7 +120,8 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 			scan_choose_region(p, r);
 		}
 		held = hmk_hold_on(&p->hold, looked);
-		if (!(i % LOOK_EVERY) && !hmk_charge_affords(p, p->nr_samples, visits))
+		if (!(i % LOOK_EVERY) &&
+		    !hmk_charge_affords(p, p->nr_samples, (u64)p->nr_samples * p->sample_cost_ns))
 			break;
 	}
 	if (held)
@@ -142,7 +144,7 @@ static void scan_look(struct hmk_sample *sample, const struct hmk_leaf *leaf, en
 }
 
 /**
- * hmk_scan_pass() - visit every sample once.
+ * hmk_scan_pass() - visit every sample once, of equal windows.
  * @mm:    grabbed by the caller.
  * @p:     the chosen samples.
  * @pass:  clear only, or count what was accessed since the last pass.
@@ -163,7 +165,8 @@ u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pas
 	for (i = 0; held && i < p->nr_samples; i++) {
 		struct hmk_sample *sample = &p->samples[i];
 
-		if (!(i % LOOK_EVERY) && !hmk_charge_affords(p, i, later))
+		if (!(i % LOOK_EVERY) &&
+		    !hmk_charge_affords(p, i, (u64)i * later * p->scan_cost_ns))
 			break;
 		if (hmk_hold_vma(&p->hold, sample->addr) &&
 		    hmk_leaf_lock(mm, sample->addr, &leaf)) {
@@ -181,4 +184,131 @@ u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pas
 	if (i < p->nr_samples)
 		hmk_scan_cut(p, i);
 	return seen;
+}
+
+/*
+ * A read leaves the bit: what sets it is the first access, and the longer windows
+ * begin where this one did. Return: whether that is known now.
+ */
+static bool scan_read(struct hmk_sample *sample, const struct hmk_leaf *leaf)
+{
+	sample->dirty = test_bit(_PAGE_BIT_DIRTY, leaf->bits);
+	sample->node = hmk_node_of(leaf->page);
+	return test_bit(_PAGE_BIT_ACCESSED, leaf->bits);
+}
+
+static void scan_clear(const struct hmk_leaf *leaf)
+{
+	if (test_and_clear_bit(_PAGE_BIT_ACCESSED, leaf->bits))
+		folio_set_young(page_folio(leaf->page));
+}
+
+/**
+ * hmk_scan_group() - clear the samples of a group, or read those not seen accessed yet.
+ * @mm:    grabbed by the caller.
+ * @p:     the chosen samples.
+ * @group: indices of its samples.
+ * @nr:    number of them.
+ * @read:  what the read means; NULL to clear.
+ *
+ * A page that is on its way or gone when it is read has no count. A read ends early when
+ * the budget is used up; a quarter of the planned samples are counted whatever it says.
+ *
+ * Return: how many it came to: all, or those before the place where it ended.
+ */
+u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, const u32 *group, u32 nr,
+		    const struct hmk_read *read)
+{
+	bool held = hmk_hold_begin(&p->hold, mm);
+	struct hmk_leaf leaf;
+	u32 i;
+
+	for (i = 0; held && i < nr; i++) {
+		struct hmk_sample *sample = &p->samples[group[i]];
+
+		if (sample->count != UNREAD)
+			continue;
+		if (read && !(i % LOOK_EVERY) && !hmk_charge_affords(p, p->counted, 0))
+			break;
+		if (hmk_hold_vma(&p->hold, sample->addr) &&
+		    hmk_leaf_lock(mm, sample->addr, &leaf)) {
+			if (leaf.page && !read)
+				scan_clear(&leaf);
+			else if (leaf.page && scan_read(sample, &leaf))
+				sample->count = read->seen;
+			else if (leaf.page && read->last)
+				sample->count = read->seen - 1;
+			hmk_leaf_unlock(&leaf);
+		}
+		p->counted += sample->count != UNREAD;
+		p->visits++;
+		held = hmk_hold_on(&p->hold, 1);
+	}
+	if (held)
+		hmk_hold_end(&p->hold);
+	return i;
+}
+
+/**
+ * hmk_scan_forget() - take back what the reads of a group said.
+ * @p:     the chosen samples.
+ * @group: indices of its samples.
+ * @nr:    number of them.
+ */
+void hmk_scan_forget(struct hmk_profile *p, const u32 *group, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		p->samples[group[i]].count = UNREAD;
+}
+
+/* Of one region, to @to. Return: how many of its samples were read. */
+static u32 scan_keep_read(const struct hmk_sample *from, u32 nr, struct hmk_sample *to)
+{
+	u32 i, kept = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (from[i].count != UNREAD)
+			to[kept++] = from[i];
+	}
+	return kept;
+}
+
+/**
+ * hmk_scan_settle() - only samples that were read count.
+ * @p: all groups are closed.
+ *
+ * A region none of whose samples was read is stale; the first of them is the first when
+ * regions take turns, and its samples are the first of their rung.
+ */
+void hmk_scan_settle(struct hmk_profile *p)
+{
+	const struct hmk_sample *from = p->samples;
+	struct hmk_sample *to = p->samples;
+	bool all = true;
+	u32 i, kept;
+
+	for (i = 0; i < p->now.nr; i++) {
+		struct hmk_region *r = &p->now.at[i];
+
+		if (!(i % HMK_SLICE))
+			cond_resched();
+		if (r->flags & HMK_REGION_STALE || !r->quota)
+			continue;
+		kept = scan_keep_read(from, r->quota, to);
+		from += r->quota;
+		to += kept;
+		if (kept) {
+			r->quota = kept;
+			continue;
+		}
+		hmk_region_set(r, HMK_REGION_STALE);
+		if (all)
+			p->quota.turn_at = r->start;
+		all = false;
+	}
+	p->nr_samples = to - p->samples;
+	if (!all)
+		p->flags |= HMK_INTERVAL_DEGRADED;
 }

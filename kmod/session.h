@@ -7,6 +7,7 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/hmk.h>
+#include <hmk/core/ladder.h>
 #include <hmk/core/quota.h>
 #include <hmk/core/types.h>
 
@@ -37,22 +38,32 @@ struct hmk_profile {
 	u32 nr_spans, spans_cap;
 	struct hmk_sample *samples;
 	u32 nr_samples, samples_cap;
+	u32 *order;		/* indices of samples by rung; as many as @samples_cap */
+	struct hmk_ladder ladder;	/* of this interval's windows */
+	struct hmk_ladder ladder_before;	/* whose hotness regions had when they changed */
+	struct hmk_crowd crowd;		/* what regions are like together */
 	u32 num_ps;
-	u32 scan_cost_ns;	/* moving average per sample and pass */
+	u32 scan_cost_ns;	/* moving average of a look at a sample */
+	u32 sample_cost_ns;	/* and of all its looks, its share of flushes and waits included */
 	u32 generation;
 	struct hmk_census census;
-	u32 tau1_q16;		/* in force; moves between the parameter and num_scans */
+	struct hmk_tau_rule tau;
+	u32 tau1_q16;		/* in force; moves between the parameter and the top of hotness */
 	struct hmk_quota_state quota;
 	bool changed;		/* regions came or went since quotas were given */
 	u32 merges, splits;	/* of the last interval */
 	u64 quota_moves;
-	u64 fixed_ns;		/* moving average of everything but the passes */
+	u64 fixed_ns;		/* moving average of everything but the samples */
 	u64 seq;
 	u64 rng;
 	u32 flags;		/* HMK_INTERVAL_* of this interval */
 	struct hmk_hold hold;
 	u64 start_ns;
 	u64 passes_ns, visits;	/* CPU time of the passes, leaves they looked at */
+	u64 watch_began_ns, watch_ns;	/* CPU time at the first clear; from it to the last read */
+	u64 group_cost_ns;	/* moving average of what a group costs beside its looks */
+	u32 watched, counted;	/* samples begun, and those whose count is known */
+	u32 groups, late_groups;	/* in all, and read too late */
 	struct hmk_charge charge;
 	struct hmk_touched touched[HMK_TOUCHED_MAX];	/* since the last interval */
 	struct hmk_huge huge;
@@ -103,6 +114,8 @@ long hmk_set(struct hmk_session *s, void __user *arg);
 
 /* interval.c */
 int hmk_interval_thread(void *session);
+bool hmk_interval_can_go_on(struct hmk_session *s);
+bool hmk_sleep_until(u64 ns);
 
 /* discover.c, scan.c: the seams to the kernel */
 int hmk_discover(struct mm_struct *mm, struct hmk_profile *p);
@@ -110,6 +123,17 @@ enum hmk_pass { HMK_PASS_CLEAR, HMK_PASS_COUNT };
 void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p);
 u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pass, u32 later);
 void hmk_scan_cut(struct hmk_profile *p, u32 samples);
+
+/* A read of a group: how often a sample counts that it finds accessed. */
+struct hmk_read {
+	u8 seen;
+	bool last;	/* no other follows: who is not seen now counts one less */
+};
+
+u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, const u32 *group, u32 nr,
+		    const struct hmk_read *read);
+void hmk_scan_forget(struct hmk_profile *p, const u32 *group, u32 nr);
+void hmk_scan_settle(struct hmk_profile *p);
 
 u64 hmk_random(struct hmk_profile *p);
 

@@ -10,9 +10,11 @@
 #include <linux/hmk.h>
 #include <hmk/core/types.h>
 
+#include "session.h"
+
 TRACE_EVENT(hmk_interval,
-	TP_PROTO(const struct hmk_interval *iv, u32 nr_regions, u32 longest_hold),
-	TP_ARGS(iv, nr_regions, longest_hold),
+	TP_PROTO(const struct hmk_interval *iv, const struct hmk_profile *p),
+	TP_ARGS(iv, p),
 	TP_STRUCT__entry(
 		__field(u64, seq)
 		__field(u64, profile_ns)
@@ -22,21 +24,27 @@ TRACE_EVENT(hmk_interval,
 		__field(u32, nr_samples)
 		__field(u32, tau1_q16)
 		__field(u32, flags)
+		__field(u32, groups)
+		__field(u32, late_groups)
+		__field(u32, flushes)
 	),
 	TP_fast_assign(
 		__entry->seq = iv->seq;
 		__entry->profile_ns = iv->profile_ns;
 		__entry->budget_ns = iv->budget_ns;
-		__entry->nr_regions = nr_regions;
-		__entry->longest_hold = longest_hold;
+		__entry->nr_regions = p->now.nr;
+		__entry->longest_hold = p->hold.longest;
+		__entry->groups = p->groups;
+		__entry->late_groups = p->late_groups;
+		__entry->flushes = p->charge.flushes;
 		__entry->nr_samples = iv->nr_samples;
 		__entry->tau1_q16 = iv->tau1_q16;
 		__entry->flags = iv->flags;
 	),
-	TP_printk("seq=%llu profile_ns=%llu budget_ns=%llu regions=%u samples=%u tau1_q16=%u flags=%#x longest_hold=%u",
+	TP_printk("seq=%llu profile_ns=%llu budget_ns=%llu regions=%u samples=%u tau1_q16=%u flags=%#x longest_hold=%u groups=%u late_groups=%u flushes=%u",
 		  __entry->seq, __entry->profile_ns, __entry->budget_ns, __entry->nr_regions,
 		  __entry->nr_samples, __entry->tau1_q16, __entry->flags,
-		  __entry->longest_hold)
+		  __entry->longest_hold, __entry->groups, __entry->late_groups, __entry->flushes)
 );
 
 /* A region whose borders have changed. */

@@ -237,6 +237,11 @@ const std::array kKeys{
     Key{"num_scans", "count, 1 .. 16", kLive, kProfiling,
         [](Config& c, Text t) { return set_count(c.num_scans, t, 1, 16, "1 .. 16"); },
         [](const Config& c) { return std::to_string(c.num_scans); }},
+    Key{"windows", "adaptive or equal", kLive, kProfiling,
+        [](Config& c, Text t) {
+          return set_word(c.equal_windows, t, "adaptive", false, "equal", true);
+        },
+        [](const Config& c) { return std::string(c.equal_windows ? "equal" : "adaptive"); }},
     Key{"alpha", "decimal, above 0 .. 1", kLive, kProfiling,
         [](Config& c, Text t) {
           return assign<std::uint32_t>(c.alpha_q16, parse_fraction_q16(t), 1, 65536, t,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "device/plain_device.hpp"
 
+#include <hmk/core/ladder.h>
+#include <hmk/core/rate.h>
 #include <linux/mempolicy.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -185,6 +187,12 @@ void PlainDevice::publish(const std::vector<Seen>& seen) {
       pages.push_back(address(one.start + one.length / kPage * i / nr_places(one) * kPage));
   const std::vector<int> places = places_of(pid_, pages);
 
+  // As the module's equal windows: an EMA remembers 2 / alpha - 1 intervals.
+  hmk_ladder windows{};
+  hmk_ladder_make_equal(&windows, params_.interval_ns / params_.num_scans, params_.num_scans);
+  const auto remembered_q4 = static_cast<__u32>(
+      std::uint64_t{tracker_->looks} * 16 * (2 * 65536 - params_.alpha_q16) / params_.alpha_q16);
+
   std::vector<hmk_record> records;
   hmk_interval interval{};
   std::size_t next = 0;
@@ -196,8 +204,9 @@ void PlainDevice::publish(const std::vector<Seen>& seen) {
     record.leaf_shift = 12;
     record.samples = static_cast<__u16>(tracker_->looks);
     record.hi_q16 = static_cast<__u32>(std::lround(one.accessed * 65536 * params_.num_scans));
-    record.accesses = record.hi_q16 / 65536 * tracker_->looks;
     record.whi_q16 = smoothed(record);
+    record.rate_q8 = hmk_ladder_rate_q8(&windows, record.whi_q16);
+    record.rate_dev_q8 = hmk_rate_dev_q8(&windows, record.whi_q16, remembered_q4);
     place(record, std::span(places).subspan(next, nr_places(one)));
     next += nr_places(one);
     if (record.resident_pages == 0) continue;
@@ -207,7 +216,7 @@ void PlainDevice::publish(const std::vector<Seen>& seen) {
   interval.seq = table_.interval.seq;
   interval.nr_regions = static_cast<__u32>(records.size());
   interval.nr_samples = interval.num_ps = interval.nr_regions * tracker_->looks;
-  interval.num_scans = params_.num_scans;
+  interval.num_scans = interval.hotness_max = params_.num_scans;
   table_ = {interval, now_ns(CLOCK_MONOTONIC), std::move(records)};
 }
 

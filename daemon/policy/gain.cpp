@@ -8,7 +8,7 @@
 namespace hmk::policy {
 namespace {
 
-constexpr double kMostSeen = 1023.0 / 1024;  // of the windows of an interval
+constexpr double kOneQ8 = 256;
 constexpr double kMiB = 1 << 20;
 
 double pages(Bytes bytes) {
@@ -24,26 +24,15 @@ double bytes_per_ns(const TierView& tier) {
 
 GainModel::GainModel(std::span<const TierView> tiers, const PolicyParams& params)
     : tiers_(tiers.begin(), tiers.end()),
-      num_scans_(std::max(params.num_scans, 1u)),
-      intervals_(2 / params.alpha - 1),
+      interval_s_(params.interval_s),
       horizon_(params.horizon),
       knows_(!tiers.empty() && tiers.front().latency_ns > 0 &&
              std::ranges::is_sorted(tiers, {}, &TierView::latency_ns)) {}
 
-/// Of the share of looks that saw an access. One look of each kind is added: where all said
-/// the same there is some doubt, too.
-double GainModel::variance(const Heat& heat) const {
-  const double looks = std::max(heat.samples, 1u) * num_scans_ * intervals_;
-  const double seen = static_cast<double>(heat.whi_q16) / kOneQ16 / num_scans_;
-  const double likely = (std::min(seen, 1.0) * looks + 1) / (looks + 2);
-  return likely * (1 - likely) / looks;
-}
-
 bool GainModel::is_surely_hotter(const Heat& hot, const Heat& cold) const {
   if (!knows_) return hot.whi_q16 > cold.whi_q16;
-  const double difference =
-      (static_cast<double>(hot.whi_q16) - cold.whi_q16) / kOneQ16 / num_scans_;
-  return difference > kDeviations * std::sqrt(variance(hot) + variance(cold));
+  const double difference = hot.rate_q8 - cold.rate_q8;
+  return difference > kDeviations * std::hypot(hot.rate_dev_q8, cold.rate_dev_q8);
 }
 
 double GainModel::latency_ns(std::uint32_t tier, const Heat& heat) const {
@@ -54,11 +43,13 @@ double GainModel::latency_ns(std::uint32_t tier, const Heat& heat) const {
 
 double GainModel::saved_ns(const Heat& heat, Bytes bytes, std::uint32_t from,
                            std::uint32_t to) const {
-  const double seen = static_cast<double>(heat.whi_q16) / kOneQ16 / num_scans_;
-  const double visits = -num_scans_ * std::log1p(-std::min(seen, kMostSeen));
+  if (heat.whi_q16 == 0) return 0;  // never seen accessed
+  const double leaves =
+      static_cast<double>(bytes) / static_cast<double>(Bytes{1} << heat.leaf_shift);
+  const double visits = std::exp2(heat.rate_q8 / kOneQ8) * interval_s_ * leaves;
   const double difference =
       knows_ ? latency_ns(from, heat) - latency_ns(to, heat) : static_cast<double>(from) - to;
-  return visits * kMissesPerVisit * pages(bytes) * difference * horizon_;
+  return visits * kMissesPerVisit * difference * horizon_;
 }
 
 Bytes auto_limit(std::span<const TierView> tiers, double budget_ns) {

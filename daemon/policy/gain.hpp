@@ -6,13 +6,10 @@
 //   const GainModel model(tiers, params);
 //   if (model.saved_ns(whi, bytes, 3, 0) > model.cost_ns(bytes, 3, 0)) move it
 //
-// Hotness counts the windows of an interval, num_scans of them, in which a page
-// was seen accessed at all. Two assumptions make accesses out of it:
-//  - visits to a page are independent of each other, so that a share p of
-//    windows with a visit stands for -ln(1 - p) visits per window. Where every
-//    window had one, p ends at 1023/1024, 7 visits each: the truth may be far more.
-//  - a visit misses the caches kMissesPerVisit times: a quarter of the lines of
-//    a page. Each page of a huge leaf counts as visited, an upper estimate.
+// The profiler says how often a leaf of the page table is accessed. Two assumptions
+// make misses of the caches out of it:
+//  - a visit misses kMissesPerVisit times: a quarter of the lines of a page.
+//  - a visit to a huge leaf is one to one of its pages.
 #pragma once
 
 #include <span>
@@ -38,8 +35,7 @@ class GainModel {
 
   bool knows() const { return knows_; }
   /// Whether `hot` is hotter than `cold` by more than kDeviations standard deviations of the
-  /// difference: what chance can explain is no reason to let two regions change places. A WHI is a
-  /// mean of samples * num_scans looks in each of the 2 / alpha - 1 intervals it remembers.
+  /// difference of their rates: what chance can explain is no reason to let two regions change places.
   bool is_surely_hotter(const Heat& hot, const Heat& cold) const;
   /// Time that accesses to `bytes` take less in tier `to` than in tier `from`, over
   /// the horizon. Negative when `to` is the slower one.
@@ -48,12 +44,10 @@ class GainModel {
   double cost_ns(Bytes bytes, std::uint32_t from, std::uint32_t to) const;
 
  private:
-  double variance(const Heat& heat) const;
   double latency_ns(std::uint32_t tier, const Heat& heat) const;
 
   std::vector<TierView> tiers_;
-  double num_scans_;
-  double intervals_;  // that WHI remembers
+  double interval_s_;
   double horizon_;
   bool knows_;
 };

@@ -8,6 +8,7 @@ namespace hmk::policy {
 namespace {
 
 constexpr std::size_t kMaxTiers = 64;
+constexpr HotnessQ16 kMostQ16 = 16 * kOneQ16;
 
 std::uint32_t to_pages(Bytes bytes) {
   return static_cast<std::uint32_t>(
@@ -18,7 +19,7 @@ std::uint32_t to_pages(Bytes bytes) {
 
 Histogram::Histogram(Shape shape, std::span<const NodeId> tiers)
     : buckets_(std::clamp(shape.buckets, 1u, 1024u)),
-      top_q16_(std::uint64_t{std::max(shape.num_scans, 1u)} << 16),
+      top_q16_(std::uint64_t{std::max(shape.hotness_max, 1u)} << 16),
       nodes_(tiers.begin(),
              tiers.begin() + static_cast<std::ptrdiff_t>(std::min(tiers.size(), kMaxTiers))) {
   cells_.resize(std::size_t{buckets_} * columns());
@@ -52,12 +53,13 @@ void Histogram::assign(Entry& entry, const RegionView& region) {
   entry.pages = to_pages(region.length);
   entry.resident_pages = std::min(to_pages(region.resident), entry.pages);
   entry.away_pages = std::min(to_pages(region.away), entry.resident_pages);
-  entry.hi_q16 = region.hi_q16;
-  entry.whi_q16 = region.whi_q16;
+  entry.hi_q16 = std::min(region.hi_q16, kMostQ16) & 0x1fffff;
+  entry.rate_q8 = region.rate_q8;
+  entry.whi_q16 = std::min(region.whi_q16, kMostQ16) & 0x1fffff;
   entry.generation = region.generation;
   entry.leaf_shift = std::clamp<std::uint8_t>(region.leaf_shift, 12, 47) & 0x3f;
   entry.written = region.written;
-  entry.samples = std::min<std::uint16_t>(region.samples, 63) & 0x3f;
+  entry.rate_dev_q6 = std::min((region.rate_dev_q8 + 3u) >> 2, 1023u) & 0x3ff;
 }
 
 void Histogram::link(Id id) {

@@ -3,7 +3,7 @@
 // The histogram of smoothed hotness over all regions of all processes (HK-34):
 // one list per bucket and column, updated in O(1) for a region that changed.
 //
-//   Histogram h({.buckets = 64, .num_scans = 3}, {0, 1, 2, 3});
+//   Histogram h({.buckets = 64, .hotness_max = 3}, {0, 1, 2, 3});
 //   Histogram::Id id = h.insert(process, region);
 //   h.update(id, region_one_interval_later);
 #pragma once
@@ -23,8 +23,8 @@ class Histogram {
   static constexpr Id kNone = ~Id{0};
 
   struct Shape {
-    std::uint32_t buckets = 64;   // 1 .. 1024; clamped
-    std::uint32_t num_scans = 3;  // hotness ends there; at least 1
+    std::uint32_t buckets = 64;     // 1 .. 1024; clamped
+    std::uint32_t hotness_max = 3;  // hotness ends there; at least 1
   };
 
   /// A region in 40 bytes; sizes are kept in pages, so up to 16 TiB each.
@@ -33,18 +33,22 @@ class Histogram {
     std::uint32_t pages;
     std::uint32_t resident_pages;
     std::uint32_t away_pages;
-    HotnessQ16 hi_q16;
-    HotnessQ16 whi_q16;
     std::uint32_t generation;
     ProcessId process;
-    std::uint16_t bucket : 10;
-    std::uint16_t samples : 6;  // of the last interval, 63 for more
-    std::uint8_t column : 7;    // kUnlisted: known, but takes no part
-    std::uint8_t written : 1;
-    std::uint8_t leaf_shift : 6;
-    std::uint8_t in_use : 1;
+    HotnessQ16 hi_q16 : 21;  // 16 is the most
+    std::uint32_t bucket : 10;
+    std::uint32_t in_use : 1;
+    HotnessQ16 whi_q16 : 21;
+    std::uint32_t column : 7;  // kUnlisted: known, but takes no part
+    std::uint32_t written : 1;
+    std::int16_t rate_q8;
+    std::uint16_t rate_dev_q6 : 10;  // rounded up, 1023 for more
+    std::uint16_t leaf_shift : 6;
 
-    Heat heat() const { return {whi_q16, samples, written != 0}; }
+    Heat heat() const {
+      const auto dev_q8 = static_cast<std::uint16_t>(rate_dev_q6 << 2);
+      return {whi_q16, rate_q8, dev_q8, static_cast<std::uint8_t>(leaf_shift), written != 0};
+    }
     Bytes length() const { return Bytes{pages} * kPage; }
     Bytes resident() const { return Bytes{resident_pages} * kPage; }
     Bytes away() const { return Bytes{away_pages} * kPage; }
@@ -82,7 +86,7 @@ class Histogram {
   /// The tier whose memory a column is about.
   std::uint32_t tier_of(std::uint32_t column) const { return column == tiers() ? 0 : column; }
 
-  /// Buckets are equal parts of [0, num_scans]; the last includes its end.
+  /// Buckets are equal parts of [0, hotness_max]; the last includes its end.
   std::uint32_t bucket_of(HotnessQ16 whi_q16) const;
   /// Smallest WHI of a bucket.
   HotnessQ16 lower_edge_q16(std::uint32_t bucket) const;
@@ -127,7 +131,7 @@ class Histogram {
   void unlink(Id id);
 
   std::uint32_t buckets_;
-  std::uint64_t top_q16_;  // num_scans in Q16
+  std::uint64_t top_q16_;  // hotness_max in Q16
   std::vector<NodeId> nodes_;
   std::vector<Cell> cells_;
   std::vector<Entry> entries_;

@@ -43,9 +43,9 @@ class InVain {
   }
 
  private:
-  static std::size_t known(const Heat& riser) { return std::min(riser.samples, 63u); }
+  static std::size_t known(const Heat& riser) { return 63u - std::min(riser.rate_dev_q8 / 32u, 63u); }
 
-  std::array<HotnessQ16, 64> hottest_{};  // with so many samples or more; 0: none
+  std::array<HotnessQ16, 64> hottest_{};  // known so well or better; 0: none
 };
 
 class Planner {
@@ -416,7 +416,7 @@ Plan make_plan(std::span<const RegionView> regions, std::span<const TierView> ti
                const PolicyParams& params) {
   std::vector<NodeId> nodes;
   for (const TierView& tier : tiers) nodes.push_back(tier.node);
-  Histogram histogram({.buckets = params.buckets, .num_scans = params.num_scans}, nodes);
+  Histogram histogram({.buckets = params.buckets, .hotness_max = params.hotness_max}, nodes);
   histogram.reserve(regions.size());
   for (const RegionView& region : regions) histogram.insert(0, region);
   return make_plan(histogram, tiers, params);

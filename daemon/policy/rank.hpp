@@ -3,7 +3,7 @@
 // From one interval's regions to an up-to-date histogram, and the order in
 // which regions of one bucket take their turn.
 //
-//   Ranking ranking({.buckets = 64, .num_scans = 3}, nodes);
+//   Ranking ranking({.buckets = 64, .hotness_max = 3}, nodes);
 //   ranking.update(process, regions);   // once per process and interval
 #pragma once
 

@@ -3,7 +3,7 @@
 // The values the policy works on, and nothing else: no device, no clock, no
 // random source. The caller translates its own records into these.
 //
-//   Ranking ranking({.num_scans = 3}, tier_nodes);
+//   Ranking ranking({.hotness_max = 3}, tier_nodes);
 //   ranking.update(process, regions_of_this_interval);
 //   Plan plan = make_plan(ranking.histogram(), tiers, params);
 #pragma once
@@ -16,7 +16,7 @@ namespace hmk::policy {
 using Bytes = std::uint64_t;
 using NodeId = std::int32_t;       // NUMA node; -1 unknown
 using ProcessId = std::uint32_t;   // the caller's number for a process
-using HotnessQ16 = std::uint32_t;  // 16 fraction bits, 0 .. num_scans
+using HotnessQ16 = std::uint32_t;  // 16 fraction bits, 0 .. hotness_max
 
 inline constexpr NodeId kNoNode = -1;
 inline constexpr std::uint32_t kOneQ16 = 1u << 16;
@@ -30,9 +30,10 @@ struct RegionView {
   Bytes away = 0;                // of these, not on `node`
   HotnessQ16 hi_q16 = 0;         // hotness of the last interval (HI)
   HotnessQ16 whi_q16 = 0;        // smoothed hotness (WHI): what decides
+  std::int16_t rate_q8 = 0;      // what WHI stands for: log2 of accesses per second and leaf, 8 fraction bits
+  std::uint16_t rate_dev_q8 = 0; // its standard deviation
   std::uint32_t generation = 0;  // with `start`, the identity of a region
   NodeId node = kNoNode;         // holds most of it
-  std::uint16_t samples = 1;     // that hotness was measured with in the last interval
   std::uint8_t leaf_shift = 12;  // largest page-table leaf seen: cuts respect it
   bool movable = true;           // false: in flight, or backing off; takes no part
   bool written = false;          // most samples were of pages written since they came here (HK-58)
@@ -41,8 +42,10 @@ struct RegionView {
 /// What is known of a region's hotness.
 struct Heat {
   HotnessQ16 whi_q16 = 0;
-  std::uint32_t samples = 1;  // of the last interval
-  bool written = false;       // half of its accesses are taken for writes, else none
+  std::int16_t rate_q8 = 0;  // as in RegionView
+  std::uint16_t rate_dev_q8 = 0;
+  std::uint8_t leaf_shift = 12;
+  bool written = false;  // half of its accesses are taken for writes, else none
 };
 
 /// One tier, as the ordered list of tiers names it: fastest first.
@@ -59,11 +62,11 @@ struct TierView {
 /// What an operator can tune about decisions; defaults of the paper and of
 /// spec/hm-keeper.md 1.3.
 struct PolicyParams {
-  std::uint32_t num_scans = 3;          // upper end of hotness; 1 .. 16
+  std::uint32_t hotness_max = 3;        // upper end of hotness; 1 .. 16
+  double interval_s = 1;                // that a region was profiled for, and hotness is of
   std::uint32_t buckets = 64;           // of the histogram; 1 .. 1024
   Bytes promote_limit = 200ull << 20;   // N: promoted bytes per interval, all tiers
   std::uint32_t gain_margin = 1;        // buckets a promoted region is above its victim
-  double alpha = 0.5;                   // weight of the last interval in WHI, above 0 .. 1
   std::uint32_t horizon = 60;           // intervals within which a move has to pay
   HotnessQ16 promote_at_least_q16 = 1;  // smaller WHI is never promoted; 0 acts as 1
   bool tier_by_tier = false;            // promotes one tier up only, to measure what flat is worth

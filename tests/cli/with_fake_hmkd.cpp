@@ -31,6 +31,8 @@ hmk_record region(std::uint64_t start, std::uint64_t length, int node, double wh
   record.start = 0x7f0000000000 + start;
   record.length = length;
   record.hi_q16 = record.whi_q16 = static_cast<__u32>(whi * 65536);
+  record.rate_q8 = static_cast<__s16>(whi * 1024);  // a step is a factor of 16
+  record.rate_dev_q8 = 64;
   record.resident_pages = static_cast<__u32>(length / HMK_PAGE_SIZE);
   record.away_node = -1;
   record.node = node;
@@ -48,7 +50,7 @@ hmk::Snapshot interval(std::uint64_t seq, std::vector<hmk_record> records) {
   snapshot.interval.end_ns = 1'000'000'000 * (seq + 1);
   snapshot.interval.profile_ns = 38'000'000;
   snapshot.interval.budget_ns = 50'000'000;
-  snapshot.interval.num_scans = 3;
+  snapshot.interval.num_scans = snapshot.interval.hotness_max = 3;
   snapshot.interval.nr_regions = static_cast<__u32>(records.size());
   snapshot.interval.nr_samples = 4 * snapshot.interval.nr_regions;
   snapshot.records = std::move(records);

@@ -30,6 +30,8 @@ hmk_record region(std::uint64_t start, int node, double whi) {
   record.start = start;
   record.length = 2 * kMiB;
   record.hi_q16 = record.whi_q16 = static_cast<__u32>(whi * 65536);
+  record.rate_q8 = static_cast<__s16>(whi * 1024);  // a step is a factor of 16
+  record.rate_dev_q8 = 64;
   record.resident_pages = 512;
   record.node = node;
   record.generation = 1;
@@ -45,7 +47,7 @@ Snapshot interval(std::uint64_t seq, std::vector<hmk_record> records) {
   snapshot.interval.end_ns = 1'000'000'000 * (seq + 1);
   snapshot.interval.profile_ns = 30'000'000;
   snapshot.interval.budget_ns = 50'000'000;
-  snapshot.interval.num_scans = 3;
+  snapshot.interval.num_scans = snapshot.interval.hotness_max = 3;
   snapshot.interval.nr_regions = static_cast<__u32>(records.size());
   snapshot.interval.nr_samples = snapshot.interval.nr_regions;
   snapshot.records = std::move(records);
@@ -671,13 +673,16 @@ TEST_F(AppTest, WhereNoSecurityModuleCanBeAskedItOnlyTracks) {
 TEST_F(AppTest, StatusShowsTiersAsTheProcessSeesThem) {
   tree_.put("proc/4711/numa_maps", "7f00 default N0=256 N3=512 kernelpagesize_kB=4\n");
   start();
-  kernel_.publish(interval(1, {region(0, 3, 3.0), region(4 * kMiB, 0, 1.0)}));
+  hmk_record often = region(0, 3, 3.0), seldom = region(4 * kMiB, 0, 1.0);
+  often.rate_q8 = 512;  // four times as often
+  seldom.rate_q8 = 0;
+  kernel_.publish(interval(1, {often, seldom}));
   run();
   const json status = target("status");
   ASSERT_EQ(status["tiers"].size(), 4u);
   EXPECT_EQ(status["tiers"][0]["resident_bytes"], kMiB);
   EXPECT_EQ(status["tiers"][3]["resident_bytes"], 2 * kMiB);
-  EXPECT_EQ(status["tiers"][3]["hot_share_percent"], 75.0);
+  EXPECT_EQ(status["tiers"][3]["hot_share_percent"], 80.0);
   EXPECT_EQ(status["tiers"][3]["latency_ns"], 340);
   EXPECT_EQ(status["last_interval"]["profiling_percent"], 3.0);
   EXPECT_EQ(status["last_interval"]["budget_percent"], 5.0);

@@ -49,8 +49,9 @@ Plan read_plan(int argc, char** argv) {
     give(HMK_PARAM_MAX_REGION, plan.params.max_region, n);
   if (const auto n = options.number("--weight", 0)) give(HMK_PARAM_WEIGHT, plan.params.weight, n);
   if (options.flag("--no-flush")) give(HMK_PARAM_FLUSH, plan.params.flush, HMK_FLUSH_NONE);
-  if (options.flag("--split-huge"))
-    give(HMK_PARAM_SWITCHES, plan.params.switches, HMK_SWITCH_SPLIT_HUGE);
+  const __u32 switches = (options.flag("--split-huge") ? HMK_SWITCH_SPLIT_HUGE : 0) |
+                         (options.flag("--equal-windows") ? HMK_SWITCH_EQUAL_WINDOWS : 0);
+  if (switches) give(HMK_PARAM_SWITCHES, plan.params.switches, switches);
   plan.is_brief = options.flag("--brief");
   options.finish();
   if (plan.pid <= 0) options.fail("--pid is needed");
@@ -111,12 +112,14 @@ void print(const hmk_interval& interval, const std::vector<hmk_record>& records,
       "{\"seq\": %llu, \"start_ns\": %llu, \"end_ns\": %llu, \"profile_ns\": %llu, "
       "\"budget_ns\": %llu, \"nr_regions\": %u, \"nr_samples\": %u, \"num_ps\": %u, "
       "\"num_scans\": %u, \"tau1_q16\": %u, \"flags\": %u, \"merges\": %u, \"splits\": %u, "
-      "\"scan_cost_ns\": %u, \"resident_pages\": %llu, \"state_bytes\": %llu, \"huge_examined\": "
+      "\"scan_cost_ns\": %u, \"hotness_max\": %u, \"groups\": %llu, \"late_groups\": %llu, "
+      "\"flushes\": %llu, \"resident_pages\": %llu, \"state_bytes\": %llu, \"huge_examined\": "
       "%llu, "
       "\"huge_split\": %llu, \"huge_left\": %llu",
       interval.seq, interval.start_ns, interval.end_ns, interval.profile_ns, interval.budget_ns,
       interval.nr_regions, interval.nr_samples, interval.num_ps, interval.num_scans,
       interval.tau1_q16, interval.flags, interval.merges, interval.splits, interval.scan_cost_ns,
+      interval.hotness_max, stats.groups, stats.late_groups, stats.flushes,
       interval.resident_pages, stats.state_bytes, stats.huge_examined, stats.huge_split,
       stats.huge_left);
   if (!is_brief) {
@@ -125,10 +128,10 @@ void print(const hmk_interval& interval, const std::vector<hmk_record>& records,
     for (const hmk_record& r : records) {
       std::printf(
           "%s{\"start\": %llu, \"length\": %llu, \"hi_q16\": %u, \"whi_q16\": %u, "
-          "\"accesses\": %u, \"resident_pages\": %u, \"away_pages\": %u, \"node\": %d, "
+          "\"rate_q8\": %d, \"rate_dev_q8\": %u, \"resident_pages\": %u, \"away_pages\": %u, \"node\": %d, "
           "\"generation\": %u, \"samples\": %u, \"writes\": %u, \"leaf_shift\": %u, "
           "\"kind\": %u, \"flags\": %u}",
-          separator, r.start, r.length, r.hi_q16, r.whi_q16, r.accesses, r.resident_pages,
+          separator, r.start, r.length, r.hi_q16, r.whi_q16, r.rate_q8, r.rate_dev_q8, r.resident_pages,
           r.away_pages, r.node, r.generation, r.samples, r.writes, r.leaf_shift, r.kind, r.flags);
       separator = ", ";
     }

@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t kRounds = rounds(2000);
 
 Plan plan_of(const Machine& m) {
-  Ranking ranking({.buckets = m.params.buckets, .num_scans = m.params.num_scans}, m.nodes());
+  Ranking ranking({.buckets = m.params.buckets, .hotness_max = m.params.hotness_max}, m.nodes());
   for (const auto& [process, regions] : m.regions) ranking.update(process, regions);
   return make_plan(ranking.histogram(), m.tiers, m.params);
 }
@@ -120,7 +120,7 @@ TEST(PlanProperties, CutsWithinTheRegionAtPagesAndLeaves) {
 
 TEST(PlanProperties, EachVictimIsColderByTheMarginThanWhatReplacesIt) {
   for_each_machine([](const Machine& m, const Plan& plan) {
-    const Histogram shape({.buckets = m.params.buckets, .num_scans = m.params.num_scans},
+    const Histogram shape({.buckets = m.params.buckets, .hotness_max = m.params.hotness_max},
                           m.nodes());
     for (std::uint32_t i = 0; i < plan.promotions.size(); ++i)
       ASSERT_EQ(plan.promotions[i].serves, i);
@@ -188,7 +188,7 @@ TEST(PlanProperties, SameInputGivesTheSamePlanHoweverItWasReached) {
       for (RegionView& r : regions)
         if (r.node != kNoNode) r.node = now.tiers[random.below(now.tiers.size())].node;
 
-    Ranking ranking({.buckets = now.params.buckets, .num_scans = now.params.num_scans},
+    Ranking ranking({.buckets = now.params.buckets, .hotness_max = now.params.hotness_max},
                     now.nodes());
     for (const auto& [process, regions] : before.regions) ranking.update(process, regions);
     for (const auto& [process, regions] : before.regions)
@@ -211,6 +211,7 @@ TEST(PlanProperties, ASteadyWorkloadComesToRest) {
     for (std::uint64_t i = 0; i < 128; ++i) {
       RegionView r = region(2 * i, 2, static_cast<NodeId>(i / 32), 0);
       r.whi_q16 = r.hi_q16 = random.below32(3 << 16);
+      set_rate(r, 1);
       m.regions[0].push_back(r);
     }
     std::size_t moves = 0, intervals = 0;
@@ -263,21 +264,21 @@ TEST(PlanProperties, ASteadyWorkloadIsAtRestAlsoAsSamplesShowIt) {
     m.params.promote_limit = 200 * kMiB;
     for (std::uint64_t i = 0; i < kRegions; ++i) {
       RegionView r = region(2 * i, 2, i < kFast ? 0 : 1, 0);  // of the hot ones all are in tier 1
-      r.samples = kSamples;
       m.regions[0].push_back(r);
     }
     const auto is_hot = [](std::uint64_t i) { return i >= kRegions - kHot; };
     const auto seen_of = [&](bool hot) {
-      std::binomial_distribution<unsigned> seen(kSamples * m.params.num_scans, hot ? 0.95 : 0.3);
+      std::binomial_distribution<unsigned> seen(kSamples * m.params.hotness_max, hot ? 0.95 : 0.3);
       return seen(random) * kOneQ16 / kSamples;
     };
-    Ranking ranking({.buckets = m.params.buckets, .num_scans = m.params.num_scans}, m.nodes());
+    Ranking ranking({.buckets = m.params.buckets, .hotness_max = m.params.hotness_max}, m.nodes());
     Bytes for_nothing = 0;
     for (unsigned interval = 0; interval < kSettling + kWatched; ++interval) {
       for (std::uint64_t i = 0; i < kRegions; ++i) {
         RegionView& r = m.regions[0][i];
         r.hi_q16 = seen_of(is_hot(i));
         r.whi_q16 = interval == 0 ? r.hi_q16 : (r.hi_q16 + r.whi_q16) / 2;
+        set_rate(r, kSamples);
       }
       ranking.update(0, m.regions[0]);
       const Plan plan = make_plan(ranking.histogram(), m.tiers, m.params);

@@ -25,7 +25,7 @@ struct Shared {
   explicit Shared(Machine m) : machine(std::move(m)) {
     rankings.reserve(machine.regions.size());
     for (const auto& [process, regions] : machine.regions) {
-      rankings.emplace_back(Histogram::Shape{machine.params.buckets, machine.params.num_scans},
+      rankings.emplace_back(Histogram::Shape{machine.params.buckets, machine.params.hotness_max},
                             machine.nodes());
       rankings.back().update(process, regions);
       views.push_back({.histogram = &rankings.back().histogram(), .tiers = machine.tiers});
@@ -197,6 +197,7 @@ TEST(ShareProperties, UnderPressureTheFastTierAndTheLimitAreSharedThreeToOne) {
       const bool is_first = i < 128 ? i < first : random.one_in(2);
       RegionView r = region(2 * i, 2, node, 0);
       r.whi_q16 = r.hi_q16 = kOneQ16 + random.below32(2 << 16);
+      set_rate(r, 1);
       m.regions[is_first ? 1 : 2].push_back(r);
     }
     std::map<ProcessId, Bytes> promoted, fast;

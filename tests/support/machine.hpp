@@ -52,7 +52,7 @@ inline Machine random_machine(Random& random) {
       m.tiers[t].bandwidth_mib = random.one_in(2) ? 0 : 1 + random.below32(40'000);
     }
   }
-  m.params.num_scans = 1 + random.below32(4);
+  m.params.hotness_max = 1 + random.below32(4);
   m.params.buckets = 1 + random.below32(80);
   m.params.gain_margin = random.below32(4);
   m.params.promote_limit = random.below(128 * kMiB);
@@ -66,11 +66,11 @@ inline Machine random_machine(Random& random) {
       r.length = pages * kPage;
       r.resident = random.one_in(2) ? r.length : random.below(pages + 1) * kPage;
       r.away = random.one_in(2) ? 0 : random.below(r.resident / kPage + 1) * kPage;
-      const HotnessQ16 top = m.params.num_scans << 16;
+      const HotnessQ16 top = m.params.hotness_max << 16;
       r.hi_q16 = random.below32(top + 1);
       r.whi_q16 = random.one_in(4) ? 0 : random.one_in(4) ? top : random.below32(top + 1);
       r.generation = random.below32(3);
-      r.samples = static_cast<std::uint16_t>(1 + random.below(8));
+      set_rate(r, static_cast<unsigned>(1 + random.below(8)), m.params.hotness_max);
       r.node = random.one_in(20) ? kNoNode : m.tiers[random.below(tiers)].node;
       r.leaf_shift = random.one_in(4) ? 21 : 12;
       r.movable = !random.one_in(10);

@@ -3,6 +3,8 @@
 // Tiers and regions for policy tests, in MiB and in whole hotness.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +28,18 @@ inline HotnessQ16 q16(double hotness) {
   return static_cast<HotnessQ16>(hotness * 65536);
 }
 
+/// The rate that WHI stands for, where it was counted in `scans` equal windows of an interval of a
+/// second by so many samples, and smoothed by alpha 1/2. One look of each kind is added: where all
+/// said the same there is some doubt, too.
+inline void set_rate(RegionView& r, unsigned samples, std::uint32_t scans = 3) {
+  const double looks = 3.0 * samples * scans;
+  const double seen = std::min(static_cast<double>(r.whi_q16) / policy::kOneQ16 / scans, 1.0);
+  const double likely = (seen * looks + 1) / (looks + 2), none = -std::log1p(-likely);
+  const double dev = std::sqrt(likely * (1 - likely) / looks) / ((1 - likely) * none * std::log(2));
+  r.rate_q8 = static_cast<std::int16_t>(std::lround(256 * std::log2(scans * none)));
+  r.rate_dev_q8 = static_cast<std::uint16_t>(std::lround(256 * dev));
+}
+
 /// A fully resident region of `mib` MiB at address `at_mib` MiB.
 inline RegionView region(std::uint64_t at_mib, Bytes mib, NodeId node, double hotness) {
   RegionView r;
@@ -34,6 +48,7 @@ inline RegionView region(std::uint64_t at_mib, Bytes mib, NodeId node, double ho
   r.node = node;
   r.hi_q16 = r.whi_q16 = q16(hotness);
   r.generation = 1;
+  set_rate(r, 1);
   return r;
 }
 

@@ -15,7 +15,7 @@ constexpr std::int64_t kM = static_cast<std::int64_t>(kMiB);
 
 class Demote : public testing::Test {
  protected:
-  Histogram h_{{.buckets = 64, .num_scans = 3}, kNodes};
+  Histogram h_{{.buckets = 64, .hotness_max = 3}, kNodes};
 
   Histogram::Id add(const RegionView& r) { return h_.insert(0, r); }
   /// Room for `mib` MiB in tier 0 for something of hotness 3 that comes from tier `source`.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "policy/plan.hpp"
@@ -34,33 +35,46 @@ PolicyParams within(std::uint32_t horizon) {
 /// A region whose hotness is no matter of chance.
 RegionView known(std::uint64_t mib, Bytes length_mib, NodeId node, double whi) {
   RegionView r = region(mib, length_mib, node, whi);
-  r.samples = 63;
+  set_rate(r, 63);
   return r;
 }
 
-TEST(Gain, SavesTheLatencyDifferenceOfEachExpectedAccess) {
-  const GainModel model(paper_tiers(), within(10));
-  // Half of the windows: 3 * ln 2 visits of 16 misses per page and interval, 10 intervals.
-  EXPECT_NEAR(model.saved_ns({q16(1.5)}, kPage, 3, 0), 3 * 0.693147 * 16 * 250 * 10, 1);
-  EXPECT_NEAR(model.saved_ns({q16(1.5)}, kPage, 0, 3), -3 * 0.693147 * 16 * 250 * 10, 1);
-  EXPECT_EQ(model.saved_ns({0}, kMiB, 3, 0), 0);
+/// So many accesses a second to a leaf, which is a page.
+Heat heat(double rate) {
+  return {.whi_q16 = 1, .rate_q8 = static_cast<std::int16_t>(std::lround(256 * std::log2(rate)))};
 }
 
-TEST(Gain, TakesAPageSeenInEveryWindowAsVisitedAFewTimesInEach) {
+TEST(Gain, SavesTheLatencyDifferenceOfEachExpectedAccess) {
+  PolicyParams params = within(10);
+  params.interval_s = 4;
+  const GainModel model(paper_tiers(), params);
+  // 8 visits of 16 misses a second to a page, 10 intervals of 4 seconds.
+  EXPECT_NEAR(model.saved_ns(heat(8), kPage, 3, 0), 8. * 4 * 16 * 250 * 10, 1);
+  EXPECT_NEAR(model.saved_ns(heat(8), kPage, 0, 3), -8. * 4 * 16 * 250 * 10, 1);
+  EXPECT_EQ(model.saved_ns({.whi_q16 = 0, .rate_q8 = 256}, kMiB, 3, 0), 0) << "never seen accessed";
+}
+
+TEST(Gain, AVisitToAHugeLeafIsOneToOneOfItsPages) {
   const GainModel model(paper_tiers(), within(10));
-  const double always = model.saved_ns({q16(3)}, kPage, 3, 0);
-  EXPECT_NEAR(always, 3 * 6.931472 * 16 * 250 * 10, 1);  // ln 1024
-  EXPECT_EQ(model.saved_ns({q16(16)}, kPage, 3, 0), always);
+  Heat huge = heat(64);
+  huge.leaf_shift = 21;
+  EXPECT_DOUBLE_EQ(model.saved_ns(huge, 2 * kMiB, 3, 0), model.saved_ns(heat(64), kPage, 3, 0));
+}
+
+TEST(Gain, ARateOverDecadesIsWorthThatMuchMore) {
+  const GainModel model(paper_tiers(), within(10));
+  EXPECT_NEAR(model.saved_ns(heat(16384), kPage, 3, 0), 16384 * model.saved_ns(heat(1), kPage, 3, 0), 1);
 }
 
 TEST(Gain, HalfOfTheAccessesToWhatIsWrittenAreWrites) {
   std::vector<TierView> tiers = paper_tiers();
   tiers[3].write_latency_ns = 1340;  // of the others it is not known: as a read
   const GainModel model(tiers, within(10));
-  const double read = model.saved_ns({q16(1.5), 1, false}, kPage, 3, 0);
-  EXPECT_DOUBLE_EQ(model.saved_ns({q16(1.5), 1, true}, kPage, 3, 0), read * 750 / 250);
-  EXPECT_DOUBLE_EQ(model.saved_ns({q16(1.5), 1, true}, kPage, 2, 0),
-                   model.saved_ns({q16(1.5), 1, false}, kPage, 2, 0));
+  const Heat read = heat(2);
+  Heat written = read;
+  written.written = true;
+  EXPECT_DOUBLE_EQ(model.saved_ns(written, kPage, 3, 0), model.saved_ns(read, kPage, 3, 0) * 750 / 250);
+  EXPECT_DOUBLE_EQ(model.saved_ns(written, kPage, 2, 0), model.saved_ns(read, kPage, 2, 0));
 }
 
 TEST(Gain, CopiesAtTheLesserBandwidthAndPaysForEachPage) {
@@ -77,17 +91,21 @@ TEST(Gain, WithoutALatencyOfEveryTierWarmerIsEnough) {
   const GainModel blind(tiers, {});
   EXPECT_FALSE(blind.knows());
   EXPECT_EQ(blind.cost_ns(kMiB, 3, 0), 0);
-  EXPECT_GT(blind.saved_ns({q16(1)}, kMiB, 3, 0), -blind.saved_ns({q16(0.9)}, kMiB, 0, 3));
+  EXPECT_GT(blind.saved_ns(heat(1), kMiB, 3, 0), -blind.saved_ns(heat(0.9), kMiB, 0, 3));
 }
 
 TEST(Gain, KnowsWhatChanceCanMake) {
   const GainModel model(paper_tiers(), {});
-  // Three looks each in three intervals: sqrt(2 * 10 / 121 / 9) of the looks is one deviation.
-  const double apart = 3 * 3 * 0.135517;
-  EXPECT_TRUE(model.is_surely_hotter({q16(3), 1}, {0, 1}));
-  EXPECT_FALSE(model.is_surely_hotter({q16(1.5), 1}, {q16(1.5), 1}));
-  EXPECT_FALSE(model.is_surely_hotter({q16(apart - 0.1), 1}, {0, 1}));
-  EXPECT_TRUE(model.is_surely_hotter({q16(apart - 0.1), 16}, {0, 16}));
+  const auto surely = [&](int apart_q8, std::uint16_t dev_q8) {
+    const auto rate_q8 = static_cast<std::int16_t>(apart_q8);
+    return model.is_surely_hotter({.rate_q8 = rate_q8, .rate_dev_q8 = dev_q8}, {.rate_dev_q8 = dev_q8});
+  };
+  // Three deviations of the difference, which are sqrt(2) of one.
+  EXPECT_TRUE(surely(425, 100));
+  EXPECT_FALSE(surely(424, 100));
+  EXPECT_TRUE(surely(1, 0));
+  EXPECT_FALSE(surely(0, 0));
+  EXPECT_FALSE(surely(-2000, 100));
 }
 
 TEST(AutoLimit, IsWhatTheSlowestTierCopiesBothWaysInTheTimeForMoving) {
@@ -116,9 +134,9 @@ TEST(AutoLimit, AtTheEdgesOfThePage) {
 
 TEST(PlanGain, WhatDiffersByChanceStaysWhereItIs) {
   RegionView cool = region(0, 2, 0, 1.24), warm = region(2, 2, 2, 2);
-  cool.samples = warm.samples = 1;
   EXPECT_TRUE(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.empty());
-  cool.samples = warm.samples = 40;
+  set_rate(cool, 40);
+  set_rate(warm, 40);
   EXPECT_EQ(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.size(), 1u);
 }
 
@@ -126,17 +144,17 @@ TEST(PlanGain, WhatDiffersByChanceStaysWhereItIs) {
 // are enough, 2 % with 3.
 TEST(PlanGain, OfManyEquallyWarmRegionsFewChangePlaces) {
   constexpr std::uint64_t kRegions = 2000;
-  constexpr std::uint16_t kSamples = 8;
+  constexpr unsigned kSamples = 8;
   PolicyParams params = within(1000);
   params.promote_limit = kRegions * 2 * kMiB;
   std::mt19937 random(1);
-  const double looks = kSamples * params.num_scans * (2 / params.alpha - 1);
+  const double looks = kSamples * 3 * 3;
   std::binomial_distribution<int> seen(static_cast<int>(looks), 0.3);
   std::vector<RegionView> regions;
   for (std::uint64_t i = 0; i < kRegions; ++i) {
-    const double whi = seen(random) / looks * params.num_scans;
+    const double whi = seen(random) / looks * 3;
     regions.push_back(region(2 * i, 2, i % 2 == 0 ? 0 : 2, whi));
-    regions.back().samples = kSamples;
+    set_rate(regions.back(), kSamples);
   }
   const Plan plan = make_plan(regions, paper_tiers(), params);
   EXPECT_LT(plan.promotions.size(), kRegions / 40);
@@ -155,7 +173,7 @@ TEST(PlanGain, TheOrderOfTiersThatIsToldWins) {
 
 TEST(PlanGain, LukewarmRegionsOfTheSlowerTiersStayWhereTheyAre) {
   const std::vector<TierView> full = paper_tiers();
-  const std::vector<RegionView> lukewarm = {known(0, 2, 1, 0.4), known(2, 2, 2, 0.6)};
+  const std::vector<RegionView> lukewarm = {known(0, 2, 1, 0.4), known(2, 2, 2, 0.65)};
   EXPECT_TRUE(make_plan(lukewarm, full, within(10)).promotions.empty());
   EXPECT_EQ(make_plan(lukewarm, full, within(10)).no_gain, 2u);
   EXPECT_EQ(make_plan(lukewarm, full, within(1000)).promotions.size(), 1u);

@@ -49,7 +49,7 @@ std::vector<RegionView> regions_of(const char* text) {
   for (const auto& n : numbers(text)) {
     regions.push_back(region(static_cast<std::uint64_t>(n.at(0)), static_cast<Bytes>(n.at(1)),
                              static_cast<NodeId>(n.at(2)), n.at(3)));
-    regions.back().samples = 63;  // no matter of chance
+    set_rate(regions.back(), 63);  // no matter of chance
   }
   return regions;
 }
@@ -145,7 +145,7 @@ const Golden kGolden[] = {
      {},
      [](auto& tiers, auto& regions) {
        latencies(tiers, regions);
-       for (RegionView& r : regions) r.samples = 1;
+       for (RegionView& r : regions) set_rate(r, 1);
      }},
     {"with more samples the same is one",
      "0:0, 1:10",

@@ -95,7 +95,7 @@ TEST(HeatMap, AsPictureHasARectanglePerRunOfOneColour) {
             "<rect x=\"120\" y=\"30\" width=\"10\" height=\"10\" fill=\"#ffdf00\"/>\n"
             "<rect x=\"130\" y=\"30\" width=\"10\" height=\"10\" fill=\"#ffbf00\"/>\n"
             "<text x=\"5\" y=\"58\">2 intervals in 2.0s, a row is 12.0MiB, black 0 %, red, yellow, "
-            "white 100 % of the scans, grey: no memory</text>\n</svg>\n");
+            "white 100 % of the windows, grey: no memory</text>\n</svg>\n");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 class HistogramTest : public testing::Test {
  protected:
   static constexpr NodeId kNodes[] = {4, 7, 1};
-  Histogram h_{{.buckets = 64, .num_scans = 3}, kNodes};
+  Histogram h_{{.buckets = 64, .hotness_max = 3}, kNodes};
 
   std::vector<Histogram::Id> ids(std::uint32_t bucket, std::uint32_t column) {
     std::vector<Histogram::Id> found;
@@ -52,7 +52,7 @@ TEST_F(HistogramTest, CountsTheUpperEndAndAnythingAboveInTheLastBucket) {
 TEST_F(HistogramTest, KnowsTheLowerEdgeOfEachBucketEvenWhenBucketsAreUneven) {
   for (const std::uint32_t buckets : {1u, 7u, 64u, 1024u}) {
     for (std::uint32_t scans = 1; scans <= 16; ++scans) {
-      const Histogram h({.buckets = buckets, .num_scans = scans}, kNodes);
+      const Histogram h({.buckets = buckets, .hotness_max = scans}, kNodes);
       for (std::uint32_t b = 0; b < buckets; ++b) {
         ASSERT_EQ(h.bucket_of(h.lower_edge_q16(b)), b);
         if (b) {
@@ -64,8 +64,8 @@ TEST_F(HistogramTest, KnowsTheLowerEdgeOfEachBucketEvenWhenBucketsAreUneven) {
 }
 
 TEST_F(HistogramTest, ClampsAnImpossibleShape) {
-  EXPECT_EQ(Histogram({.buckets = 0, .num_scans = 0}, kNodes).buckets(), 1u);
-  EXPECT_EQ(Histogram({.buckets = 5000, .num_scans = 3}, kNodes).buckets(), 1024u);
+  EXPECT_EQ(Histogram({.buckets = 0, .hotness_max = 0}, kNodes).buckets(), 1u);
+  EXPECT_EQ(Histogram({.buckets = 5000, .hotness_max = 3}, kNodes).buckets(), 1024u);
 }
 
 TEST_F(HistogramTest, ListsARegionUnderItsBucketAndTier) {

@@ -250,6 +250,7 @@ TEST(PlanDemotion, NeedsAGainOfExactlyTheMargin) {
   const std::vector<TierView> full = {tier(0, 0), tier(1, 0)};
   RegionView victim = region(0, 2, 0, 1), riser = region(2, 2, 1, 1);
   riser.whi_q16 = victim.whi_q16 + 3072;  // one bucket
+  set_rate(riser, 1);
   EXPECT_EQ(plan({victim, riser}, full).promotions.size(), 1u);
   --riser.whi_q16;
   const Plan p = plan({victim, riser}, full);
@@ -264,6 +265,7 @@ TEST(PlanDemotion, WithoutAMarginStillNeedsSomeGain) {
   RegionView victim = region(0, 2, 0, 1), riser = region(2, 2, 1, 1);
   EXPECT_TRUE(plan({victim, riser}, full, params).promotions.empty());
   ++riser.whi_q16;
+  ++riser.rate_q8;
   EXPECT_EQ(plan({victim, riser}, full, params).promotions.size(), 1u);
 }
 
@@ -308,7 +310,7 @@ TEST(Plan, HasNothingToDoWhenTheHotIsFastAndTheColdIsSlow) {
 
 TEST(Plan, LetsProcessesCompeteInOneView) {
   const NodeId nodes[] = {0, 1};
-  Ranking ranking({.buckets = 64, .num_scans = 3}, nodes);
+  Ranking ranking({.buckets = 64, .hotness_max = 3}, nodes);
   const std::vector<RegionView> warm = {region(0, 2, 1, 1)}, hot = {region(0, 2, 1, 3)};
   ranking.update(5, warm);
   ranking.update(6, hot);
@@ -320,7 +322,7 @@ TEST(Plan, LetsProcessesCompeteInOneView) {
 
 TEST(Plan, TakesATierNobodyDescribedAsFull) {
   const NodeId nodes[] = {0, 1};
-  Ranking ranking({.buckets = 64, .num_scans = 3}, nodes);
+  Ranking ranking({.buckets = 64, .hotness_max = 3}, nodes);
   const std::vector<RegionView> hot = {region(0, 2, 1, 3)};
   ranking.update(0, hot);
   const std::vector<TierView> tiers = {tier(1, 10)};

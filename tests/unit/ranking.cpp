@@ -14,7 +14,7 @@ constexpr NodeId kTwoNodes[] = {0, 1};
 
 class RankingTest : public testing::Test {
  protected:
-  Ranking ranking_{{.buckets = 64, .num_scans = 3}, kTwoNodes};
+  Ranking ranking_{{.buckets = 64, .hotness_max = 3}, kTwoNodes};
   const Histogram& h() const { return ranking_.histogram(); }
   void update(ProcessId process, const std::vector<RegionView>& regions) {
     ranking_.update(process, regions);
@@ -58,7 +58,7 @@ TEST_F(RankingTest, ForgetsAProcess) {
 TEST_F(RankingTest, StartsOverWithAnotherOrderOfTiers) {
   update(1, {region(0, 2, 1, 1)});
   const NodeId other[] = {1, 0};
-  ranking_.reset({.buckets = 32, .num_scans = 3}, other);
+  ranking_.reset({.buckets = 32, .hotness_max = 3}, other);
   EXPECT_EQ(h().size(), 0u);
   update(1, {region(0, 2, 1, 1)});
   EXPECT_EQ(h().count(h().bucket_of(q16(1)), 0), 1u);
@@ -73,7 +73,7 @@ TEST_F(RankingTest, TakesLessThan64BytesForARegion) {
 
 class Order : public testing::Test {
  protected:
-  Histogram h_{{.buckets = 64, .num_scans = 3}, kTwoNodes};
+  Histogram h_{{.buckets = 64, .hotness_max = 3}, kTwoNodes};
   Histogram::Entry entry(ProcessId process, std::uint64_t at, Bytes mib, double hi) {
     RegionView r = region(at, mib, 0, 1);
     r.hi_q16 = q16(hi);
@@ -112,7 +112,7 @@ TEST_F(Order, DemotesTheColderOfTheLastIntervalThenTheSmallerThenByPlace) {
 }
 
 TEST(ShortlistTest, HoldsTheFirstOfALongListInOrder) {
-  Histogram h({.buckets = 1, .num_scans = 3}, kTwoNodes);
+  Histogram h({.buckets = 1, .hotness_max = 3}, kTwoNodes);
   Random random(1);
   const std::uint32_t many = 3 * Shortlist::kMost;
   for (std::uint32_t i = 0; i < many; ++i) {
@@ -129,7 +129,7 @@ TEST(ShortlistTest, HoldsTheFirstOfALongListInOrder) {
 }
 
 TEST(ShortlistTest, LooksAtSoManyOfALongListThatItTakes) {
-  Histogram h({.buckets = 1, .num_scans = 3}, kTwoNodes);
+  Histogram h({.buckets = 1, .hotness_max = 3}, kTwoNodes);
   for (std::uint32_t i = 0; i < Shortlist::kMostLookedAt + 2; ++i) {
     RegionView r = region(2UL * i, 2, 0, 1);
     r.written = i == 0;  // not taken: does not count
@@ -143,7 +143,7 @@ TEST(ShortlistTest, LooksAtSoManyOfALongListThatItTakes) {
 }
 
 TEST(ShortlistTest, TakesBackWhatWasPopped) {
-  Histogram h({.buckets = 64, .num_scans = 3}, kTwoNodes);
+  Histogram h({.buckets = 64, .hotness_max = 3}, kTwoNodes);
   const auto hot = h.insert(0, region(0, 2, 0, 2));
   h.insert(0, region(2, 2, 0, 2));
   Shortlist list(h, promotes_before);

@@ -77,7 +77,7 @@ struct Two {
   std::vector<Plan> plans() {
     std::vector<NodeId> nodes;
     for (const TierView& t : tiers) nodes.push_back(t.node);
-    Ranking one({.buckets = 64, .num_scans = 3}, nodes), two = one;
+    Ranking one({.buckets = 64, .hotness_max = 3}, nodes), two = one;
     one.update(1, mine);
     two.update(2, yours);
     first.histogram = &one.histogram();
@@ -127,6 +127,7 @@ TEST(PlanShares, WithoutWeightsTheHottestWinWhoseEver) {
   two.params.shares_by_weight = false;
   EXPECT_EQ(two.plans()[0].promoted, 0u);
   std::swap(two.mine[0].whi_q16, two.yours[0].whi_q16);
+  std::swap(two.mine[0].rate_q8, two.yours[0].rate_q8);
   const std::vector<Plan> plans = two.plans();
   EXPECT_EQ(plans[0].promoted, 8 * kMiB);
   EXPECT_EQ(plans[1].demoted, 8 * kMiB);

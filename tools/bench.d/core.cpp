@@ -6,6 +6,7 @@
 #include <hmk/core/budget.h>
 #include <hmk/core/hotness.h>
 #include <hmk/core/quota.h>
+#include <hmk/core/rate.h>
 #include <hmk/core/region.h>
 #include <linux/hmk.h>
 
@@ -52,13 +53,19 @@ std::vector<hmk_sample> samples_of(const std::vector<hmk_region>& regions) {
 }
 
 void publish(const std::vector<hmk_region>& regions, std::vector<hmk_record>& table) {
+  static const hmk_ladder windows = [] {
+    hmk_ladder made;
+    hmk_ladder_make_equal(&made, 1'000'000'000 / kScans, kScans);
+    return made;
+  }();
   for (std::size_t i = 0; i < regions.size(); i++) {
     const hmk_region& r = regions[i];
     table[i] = {.start = r.start,
                 .length = r.end - r.start,
                 .hi_q16 = r.hi_q16,
                 .whi_q16 = r.whi_q16,
-                .accesses = r.accesses,
+                .rate_q8 = hmk_ladder_rate_q8(&windows, r.whi_q16),
+                .rate_dev_q8 = hmk_rate_dev_q8(&windows, r.whi_q16, r.quota * 48u),
                 .resident_pages = r.resident_pages,
                 .away_pages = r.away_pages,
                 .node = r.node,

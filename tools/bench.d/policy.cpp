@@ -21,6 +21,12 @@ std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
+/// Anything from cold to hot, and the rate that rises with it.
+void set_heat(RegionView& r, std::uint64_t random) {
+  r.hi_q16 = r.whi_q16 = static_cast<HotnessQ16>(random % (3ull * kOneQ16));
+  r.rate_q8 = static_cast<std::int16_t>(r.whi_q16 >> 6);
+}
+
 std::vector<RegionView> snapshot(std::uint32_t nr) {
   std::vector<RegionView> regions(nr);
   for (std::uint32_t i = 0; i < nr; i++) {
@@ -29,7 +35,7 @@ std::vector<RegionView> snapshot(std::uint32_t nr) {
     r.length = r.resident = kRegion;
     r.generation = 1;
     r.node = static_cast<NodeId>(mix(i) % 4);
-    r.hi_q16 = r.whi_q16 = static_cast<HotnessQ16>(mix(i + 1ull) % (3ull * kOneQ16));
+    set_heat(r, mix(i + 1ull));
   }
   return regions;
 }
@@ -52,7 +58,7 @@ nlohmann::ordered_json policy(const std::vector<std::uint32_t>& sizes, unsigned 
     std::size_t moves = 0;
     for (unsigned k = 0; k < repetitions; k++) {
       for (std::uint32_t i = k % 10; i < nr; i += 10)
-        regions[i].whi_q16 = static_cast<HotnessQ16>(mix(i + k * 7919ull) % (3ull * kOneQ16));
+        set_heat(regions[i], mix(i + k * 7919ull));
       const auto begin = Clock::now();
       ranking.update(1, regions);
       const auto ranked = Clock::now();

@@ -85,9 +85,19 @@ class Machine {
                      .resident = kRegion,
                      .generation = 1,
                      .node = node,
-                     .samples = kSamples,
                      .leaf_shift = 21};
     }
+  }
+
+  /// As the module tells it of equal windows and an EMA of alpha 1/2. One look of each kind is
+  /// added: where all said the same there is some doubt, too.
+  static void set_rate(RegionView& r) {
+    constexpr double kLooks = 3 * kSamples * kScans;
+    const double seen = static_cast<double>(r.whi_q16) / kOneQ16 / kScans;
+    const double likely = (seen * kLooks + 1) / (kLooks + 2), none = -std::log1p(-likely);
+    const double dev = std::sqrt(likely * (1 - likely) / kLooks) / ((1 - likely) * none * std::log(2));
+    r.rate_q8 = static_cast<std::int16_t>(std::lround(256 * std::log2(kScans * none)));
+    r.rate_dev_q8 = static_cast<std::uint16_t>(std::lround(256 * dev));
   }
 
   void profile(std::uint64_t interval) {
@@ -99,6 +109,7 @@ class Machine {
       RegionView& r = regions_[i];
       r.hi_q16 = hits * kOneQ16 / kSamples;
       r.whi_q16 = interval == 0 ? r.hi_q16 : (r.hi_q16 + r.whi_q16) / 2;
+      set_rate(r);
     }
   }
 

@@ -173,7 +173,7 @@ std::string draw_svg(const HeatMap& map, const std::string& title) {
     }
   }
   return svg + "<text x=\"5\" y=\"" + n(height - 12) + "\">" + scale(map) +
-         ", black 0 %, red, yellow, white 100 % of the scans, grey: no memory</text>\n</svg>\n";
+         ", black 0 %, red, yellow, white 100 % of the windows, grey: no memory</text>\n</svg>\n";
 }
 
 }  // namespace hmkctl

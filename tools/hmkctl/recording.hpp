@@ -23,7 +23,7 @@
 
 namespace hmk {
 
-/// Start and length are multiples of 4096. Hotness is in 1/256 of one scan.
+/// Start and length are multiples of 4096. Hotness is in 1/256 of one window.
 struct RecordedRegion {
   std::uint64_t start = 0, length = 0;
   std::uint32_t hi_q8 = 0, whi_q8 = 0;
@@ -36,7 +36,7 @@ struct RecordedRegion {
 /// One interval; its regions are in address order and disjoint.
 struct RecordedFrame {
   std::uint64_t seq = 0, start_ns = 0, end_ns = 0;
-  std::uint32_t num_scans = 0;
+  std::uint32_t num_scans = 0;  ///< hotness ends there: windows of the ladder, or scans
   std::vector<RecordedRegion> regions;
 
   bool operator==(const RecordedFrame&) const = default;

@@ -149,6 +149,9 @@ std::string to_text(const json& value, Unit unit) {
     case Unit::percent:
       std::snprintf(text, sizeof(text), "%.2f%%", value.get<double>());
       return text;
+    case Unit::per_second:
+      std::snprintf(text, sizeof(text), "%.3g/s", value.get<double>());
+      return text;
     case Unit::decimal:
       std::snprintf(text, sizeof(text), "%.2f", value.get<double>());
       return text;

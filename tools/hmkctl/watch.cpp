@@ -36,7 +36,7 @@ hmk::RecordedRegion region_of(const json& row) {
 
 hmk::RecordedFrame frame_of(const json& target) {
   hmk::RecordedFrame frame{
-      target.at("seq"), target.at("start_ns"), target.at("end_ns"), target.at("num_scans"), {}};
+      target.at("seq"), target.at("start_ns"), target.at("end_ns"), target.at("hotness_max"), {}};
   for (const json& row : target.at("regions")) frame.regions.push_back(region_of(row));
   std::ranges::sort(frame.regions, {}, &hmk::RecordedRegion::start);
   return frame;

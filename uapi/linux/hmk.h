@@ -61,7 +61,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define HMK_ABI_VERSION		1
+#define HMK_ABI_VERSION		2
 #define HMK_DEVICE_PATH		"/dev/hmk"
 #define HMK_IOC_MAGIC		0xB9
 
@@ -128,42 +128,41 @@ struct hmk_info {
 #define HMK_PARAM_TAU_STEP	(1ull << 6)
 #define HMK_PARAM_TOP_K		(1ull << 7)
 #define HMK_PARAM_SCOUTS	(1ull << 8)
-#define HMK_PARAM_INIT_SCAN	(1ull << 9)
-#define HMK_PARAM_FLUSH		(1ull << 10)
-#define HMK_PARAM_SWITCHES	(1ull << 11)
-#define HMK_PARAM_SCAN_COST	(1ull << 12)
-#define HMK_PARAM_MAX_REGION	(1ull << 13)
-#define HMK_PARAM_WEIGHT	(1ull << 14)
-#define HMK_PARAM_SEED		(1ull << 15)
-#define HMK_PARAM_ALL		((1ull << 16) - 1)
+#define HMK_PARAM_FLUSH		(1ull << 9)
+#define HMK_PARAM_SWITCHES	(1ull << 10)
+#define HMK_PARAM_SCAN_COST	(1ull << 11)
+#define HMK_PARAM_MAX_REGION	(1ull << 12)
+#define HMK_PARAM_WEIGHT	(1ull << 13)
+#define HMK_PARAM_SEED		(1ull << 14)
+#define HMK_PARAM_ALL		((1ull << 15) - 1)
 
 enum { HMK_FLUSH_NONE = 0, HMK_FLUSH_ROUND = 1 };
 
-/* hmk_params.switches: three ablations of the evaluation (HK-68), and an option. */
+/* hmk_params.switches: ablations of the evaluation (HK-68), and an option. */
 #define HMK_SWITCH_FIXED_REGIONS	(1u << 0)	/* no merge, no split */
 #define HMK_SWITCH_RANDOM_SAMPLES	(1u << 1)	/* quota spread at random */
 #define HMK_SWITCH_NO_BUDGET		(1u << 2)	/* overhead not controlled */
 #define HMK_SWITCH_SPLIT_HUGE		(1u << 3)	/* needs HMK_FEAT_SPLIT_HUGE */
-#define HMK_SWITCH_ALL			((1u << 4) - 1)
+/* num_scans windows of one length, cleared at each read: chapter 8's, hotness as HK-9 has it */
+#define HMK_SWITCH_EQUAL_WINDOWS	(1u << 4)
+#define HMK_SWITCH_ALL			((1u << 5) - 1)
 
 struct hmk_params {
 	__u64 mask;		/* HMK_PARAM_* of the members given */
 	__u64 interval_ns;	/* 50 ms .. 10 min; default 10 s (HK-10); or as the budget needs */
 	__u32 budget_bp;	/* profiling time / interval, 1 .. 5000; default 500 (HK-25) */
-	__u32 num_scans;	/* 1 .. 16; default 3 (HK-8) */
-	__u32 alpha_q16;	/* 1 .. 65536; default 32768 (HK-33) */
-	__u32 tau1_q16;		/* 0: num_scans/3 (HK-14) */
-	__u32 tau2_q16;		/* 0: 2*num_scans/3 */
+	__u32 num_scans;	/* reads of a sample, 1 .. 16; default 3 (HK-8) */
+	__u32 alpha_q16;	/* 1 .. 65536; default 32768 (HK-33); of equal windows */
+	__u32 tau1_q16;		/* 0: 0.4; with equal windows num_scans/3 (HK-14) */
+	__u32 tau2_q16;		/* 0: twice tau1's default */
 	__u32 tau_step_q16;	/* 0: tau1/4 */
-	__u32 top_k;		/* 1 .. 64; default 5 (HK-21) */
-	__u32 scout_bp;		/* share of the samples; 0 .. 5000; default 1000 */
-	__u32 init_scan_bp;	/* share of the samples; 0 .. 5000; default 1000 */
+	__u32 top_k;		/* 1 .. 64; default 5 (HK-21); of equal windows */
+	__u32 scout_bp;		/* share of the samples; 0 .. 5000; default 1000; as top_k */
 	__u32 flush;		/* HMK_FLUSH_*; default ROUND */
 	__u32 switches;		/* HMK_SWITCH_* */
 	__u32 scan_cost_ns;	/* 0: calibrated and tracked (HK-27, HK-30) */
-	__u64 max_region;	/* bytes; 2 MiB .. 1 TiB; default 256 MiB */
 	__u32 weight;		/* share of the budget among sessions, 1 .. 10000; default 100 */
-	__u32 reserved;
+	__u64 max_region;	/* bytes; 2 MiB .. 1 TiB; default 256 MiB */
 	__u64 seed;		/* of the sample choice; 0: from the kernel's random pool */
 };
 
@@ -200,7 +199,7 @@ struct hmk_set {
  * grown: unmap it, ask HMK_IOC_STATS for table_bytes and map again.
  */
 #define HMK_TABLE_MAGIC		0x4c42544b4d48ull	/* "HMKTBL" */
-#define HMK_TABLE_LAYOUT	1
+#define HMK_TABLE_LAYOUT	2	/* 1 had no rates */
 #define HMK_TABLE_MOVED		(1u << 0)
 
 struct hmk_table_header {
@@ -218,35 +217,44 @@ struct hmk_table_header {
 
 #define HMK_INTERVAL_DEGRADED	(1u << 0)	/* not all regions could be paid for */
 #define HMK_INTERVAL_TRUNCATED	(1u << 1)	/* more regions than records */
-#define HMK_INTERVAL_LATE	(1u << 2)	/* rounds were cut to end in time (HK-11) */
+#define HMK_INTERVAL_LATE	(1u << 2)	/* groups were late, or rounds cut (HK-11) */
 
 struct hmk_interval {
 	__u64 seq;
 	__u64 start_ns, end_ns;
-	__u64 profile_ns;	/* CPU time this session's thread used in it */
+	__u64 profile_ns;	/* CPU time of its thread, and of CPUs its flushes stopped */
 	__u64 budget_ns;	/* what it was allowed to use: its share by weight */
 	__u32 nr_regions;	/* records that follow */
 	__u32 nr_samples;
 	__u32 num_ps;		/* sample budget of Eq. 8.1 */
-	__u32 num_scans;
+	__u32 num_scans;	/* reads of a sample */
 	__u32 tau1_q16;		/* in force now */
 	__u32 flags;		/* HMK_INTERVAL_* */
 	__u32 merges, splits;
 	__u32 scan_cost_ns;	/* tracked mean cost of one scan of one sample */
-	__u32 reserved;
+	__u32 hotness_max;	/* of the records' hotness: windows of the ladder, or num_scans */
 	__u64 resident_pages;	/* sum over the records */
 };
 
 #define HMK_RECORD_STALE	(1u << 2)	/* not sampled in this interval */
+
+/*
+ * Hotness counts windows, the longest of a ladder first: each is an eighth of the one before
+ * (a quarter with num_scans 4 and 5, half with more), the first the interval's. So it is a
+ * logarithm of the rate. With HMK_SWITCH_EQUAL_WINDOWS all windows have one length, and it is
+ * a count. @rate_q8 means the same in both: how often a leaf entry is accessed, pulled towards
+ * the mean of all memory the fewer samples say so. Rank by it.
+ */
 
 /* Of a private file mapping only pages that were written count: they are anonymous. */
 enum { HMK_KIND_ANON = 0, HMK_KIND_SHMEM };
 
 struct hmk_record {
 	__u64 start, length;	/* bytes; identity is start and generation */
-	__u32 hi_q16;		/* hotness of this interval, 0 .. num_scans (HK-9) */
+	__u32 hi_q16;		/* hotness of this interval, 0 .. hotness_max (HK-9) */
 	__u32 whi_q16;		/* smoothed hotness (HK-33) */
-	__u32 accesses;		/* sum of the counts of its samples */
+	__s16 rate_q8;		/* log2 of the accesses per second and leaf, 8 fraction bits */
+	__u16 rate_dev_q8;	/* its standard deviation, in the same unit */
 	__u32 resident_pages;	/* present at the last census */
 	__u32 away_pages;	/* of these, not on @node */
 	__s32 node;		/* holds most of them; -1 unknown, or HMK_MAX_NODES or more */
@@ -391,6 +399,9 @@ struct hmk_stats {
 	__u64 huge_examined;	/* huge pages whose mapping was split to see their parts */
 	__u64 huge_split;	/* their parts differed: base pages now */
 	__u64 huge_left;	/* their parts were alike: khugepaged may map them as one */
+	__u64 groups;		/* of samples: cleared, flushed and read together */
+	__u64 late_groups;	/* of these, read after more than twice a window: dropped */
+	__u64 flush_ns;		/* CPU time of the flushes, on all CPUs they stopped */
 };
 
 #define HMK_IOC_GET_INFO	_IOWR(HMK_IOC_MAGIC, 0x00, struct hmk_info)
@@ -411,9 +422,9 @@ struct hmk_stats {
 #endif
 
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_info) == 376);
-HMK_LAYOUT_ASSERT(sizeof(struct hmk_params) == 88);
-HMK_LAYOUT_ASSERT(sizeof(struct hmk_attach) == 112);
-HMK_LAYOUT_ASSERT(sizeof(struct hmk_set) == 96);
+HMK_LAYOUT_ASSERT(sizeof(struct hmk_params) == 80);
+HMK_LAYOUT_ASSERT(sizeof(struct hmk_attach) == 104);
+HMK_LAYOUT_ASSERT(sizeof(struct hmk_set) == 88);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_table_header) == 64);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_interval) == 88);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_record) == 56);
@@ -422,6 +433,6 @@ HMK_LAYOUT_ASSERT(sizeof(struct hmk_range_result) == 152);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_move) == 40);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_result) == 32);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_event) == 24);
-HMK_LAYOUT_ASSERT(sizeof(struct hmk_stats) == 1320);
+HMK_LAYOUT_ASSERT(sizeof(struct hmk_stats) == 1344);
 
 #endif /* _UAPI_LINUX_HMK_H */

@@ -61,7 +61,8 @@ static void parameters(void)
 		{ "interval above 10 min", { .mask = HMK_PARAM_INTERVAL, .interval_ns = 600000000001 }, EINVAL },
 		{ "alpha 0", { .mask = HMK_PARAM_ALPHA, .alpha_q16 = 0 }, EINVAL },
 		{ "unknown parameter", { .mask = 1ull << 40 }, EINVAL },
-		{ "reserved parameter field", { .reserved = 1 }, EINVAL },
+		{ "equal windows", { .mask = HMK_PARAM_SWITCHES, .switches = HMK_SWITCH_EQUAL_WINDOWS }, 0 },
+		{ "unknown switch", { .mask = HMK_PARAM_SWITCHES, .switches = HMK_SWITCH_ALL + 1 }, EINVAL },
 		{ "a bad value that is not named", { .budget_bp = 0, .num_scans = 99 }, 0 },
 	};
 

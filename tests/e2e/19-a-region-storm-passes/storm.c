@@ -16,9 +16,9 @@
 
 #define PAGE 4096ul
 #define AREAS 30000ul
-#define TAU_LIMIT_Q16 (3u << 16)	/* num_scans */
-#define TAU_BASE_Q16 (1u << 16)		/* num_scans / 3 */
-#define TAU_STEP_Q16 (TAU_BASE_Q16 / 4)
+#define TAU_BASE_Q16 26214u		/* 0.4 of a step of the ladder */
+#define TAU_CAP_Q16 52428u		/* tau2, 0.8: raised to this first */
+#define TAU_STEP_Q16 (1u << 16)		/* so that the top of the ladder is not far */
 #define INTERVAL_NS 400000000ul
 #define BUDGET_BP 1000u
 #define SCAN_COST_NS 20000u	/* said to be so much, so that there are few samples */
@@ -93,7 +93,7 @@ static void next_interval(int fd)
 	check(!(iv.flags & HMK_INTERVAL_TRUNCATED), "the table holds them all");
 	check(iv.seq < FIRST || iv.profile_ns <= iv.budget_ns, "the budget is kept, by a longer interval if need be");
 	check((iv.end_ns - iv.start_ns) / 100 * 99 * BUDGET_BP / 10000 <= iv.budget_ns, "and it is that of the interval");
-	check(iv.tau1_q16 >= TAU_BASE_Q16 && iv.tau1_q16 <= TAU_LIMIT_Q16, "tau1 is between base and limit");
+	check(iv.tau1_q16 >= TAU_BASE_Q16 && iv.tau1_q16 <= iv.hotness_max << 16, "tau1 is between base and limit");
 }
 
 /* The storm: how many intervals until each area has been visited since the first of them. */
@@ -110,7 +110,8 @@ static unsigned int visit_all(int fd, const char *at)
 		turns++;
 		check(iv.flags & HMK_INTERVAL_DEGRADED, "the storm is told");
 		check(iv.nr_samples >= iv.num_ps / 4, "samples are given out");
-		check(iv.tau1_q16 == before || iv.tau1_q16 == before + TAU_STEP_Q16, "tau1 rises step by step");
+		check(iv.tau1_q16 == before || iv.tau1_q16 == before + TAU_STEP_Q16 || iv.tau1_q16 == TAU_CAP_Q16 ||
+		      iv.tau1_q16 == iv.hotness_max << 16, "tau1 rises step by step");
 		for (size_t i = 0; i < nr; i++) {
 			const size_t area = (records[i].start - (__u64)at) / PAGE;
 
@@ -146,7 +147,8 @@ int main(void)
 	struct hmk_attach a = {
 		.size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = pid,
 		.params = {
-			.mask = HMK_PARAM_INTERVAL | HMK_PARAM_BUDGET | HMK_PARAM_SCAN_COST,
+			.mask = HMK_PARAM_INTERVAL | HMK_PARAM_BUDGET | HMK_PARAM_SCAN_COST | HMK_PARAM_TAU_STEP,
+			.tau_step_q16 = TAU_STEP_Q16,
 			.interval_ns = INTERVAL_NS, .budget_bp = BUDGET_BP, .scan_cost_ns = SCAN_COST_NS,
 		},
 	};
@@ -159,9 +161,9 @@ int main(void)
 	check(nr >= AREAS, "every area has a region");
 	turns = visit_all(fd, at);
 	printf("all %lu areas visited in %d intervals, of %u samples each\n", AREAS, turns, iv.num_ps);
-	while (iv.tau1_q16 < TAU_LIMIT_Q16 && iv.seq < 2 * LIMIT)
+	while (iv.tau1_q16 < iv.hotness_max << 16 && iv.seq < 2 * LIMIT)
 		next_interval(fd);
-	check(iv.tau1_q16 == TAU_LIMIT_Q16, "tau1 reaches its limit");
+	check(iv.tau1_q16 == iv.hotness_max << 16, "tau1 reaches its limit");
 
 	check(write(tell[1], "e", 1) == 1, "the storm ends");
 	for (int i = 0; i < LIMIT && (iv.tau1_q16 > TAU_BASE_Q16 || iv.flags & HMK_INTERVAL_DEGRADED); i++)

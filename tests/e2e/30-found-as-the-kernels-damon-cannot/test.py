@@ -9,6 +9,7 @@ set is found within 10 intervals, found again after it has jumped, and on the sa
 kernel's own DAMON, with at least as much CPU time, its best of several settings and its best
 threshold with hindsight, finds less of it and more beside it."""
 import json
+import math
 import subprocess
 import sys
 import time
@@ -19,7 +20,8 @@ sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
 INTERVAL_MS, BUDGET_BP = 4000, 100
-RATE = 300_000  # updates a second: a page that is not hot is read in every sixth window
+RATE = 300_000  # updates a second: 10 to a hot page, one in eight seconds to another
+HOT_Q8 = 256 * math.log2(RATE / (1 << 18))  # were all pages alike: halfway between these on the log scale
 BEFORE, AFTER, LAST = 12, 8, 5  # intervals until the jump and from it on; a mean is over the last ones
 # Sampling and most regions allowed; one aggregation per interval of ours, so both answer equally often.
 DAMON_SETTINGS = ((3, 1000), (6, 500), (20, 200))
@@ -104,9 +106,9 @@ class Gups:
 
 
 def keeper_hot(row: dict) -> Ranges:
-    """Smoothed hotness of at least half of all scans, as everywhere."""
+    """What is accessed more often than halfway between a hot page and another."""
     return [(r["start"], r["start"] + r["length"]) for r in row["records"]
-            if 2 * r["whi_q16"] >= row["num_scans"] << 16]
+            if r["rate_q8"] >= HOT_Q8]
 
 
 class Keeper:

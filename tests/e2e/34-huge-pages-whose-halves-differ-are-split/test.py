@@ -18,6 +18,7 @@ import lib  # noqa: E402
 
 HUGE, HALF, PAGE = 2 << 20, 1 << 20, 4096
 THP = 1 << 22  # of /proc/kpageflags
+HOT_Q8, COLD_Q8 = 4 << 8, 0  # at least 16 accesses a second to an entry, less than one
 INTERVALS = 40  # at most, until all is examined: by ones, twos, fours
 CAT = lib.build("tests/programs/hmk-tablecat")
 SETTINGS = Path("/sys/kernel/mm/transparent_hugepage")
@@ -82,14 +83,14 @@ def vmstat(name: str) -> int:
 def hot_bytes(row: dict, start: int, end: int) -> int:
     """Of the range, in regions that lie in it as a whole."""
     return sum(r["length"] for r in row["records"] if start <= r["start"] and r["start"] + r["length"] <= end
-               and 2 * r["whi_q16"] >= row["num_scans"] << 16)
+               and r["rate_q8"] >= HOT_Q8)
 
 
 def halves_apart(program: Program, row: dict) -> bool:
     """Each lower half is regions that are hot, each upper half is regions that are not."""
     starts = range(program.half, program.half + program.length, HUGE)
     cold = [r for r in row["records"] for s in starts if s + HALF <= r["start"] and r["start"] + r["length"] <= s + HUGE
-            and 4 * r["whi_q16"] < row["num_scans"] << 16]
+            and r["rate_q8"] < COLD_Q8]
     return (all(hot_bytes(row, s, s + HALF) == HALF for s in starts)
             and sum(r["length"] for r in cold) == program.length // 2)
 

@@ -158,10 +158,9 @@ static void fill_params(struct hmk_params *p)
 			.mask = mostly(draw() & HMK_PARAM_ALL), .interval_ns = mostly(50000000), .budget_bp = (__u32)mostly(500),
 			.num_scans = (__u32)mostly(3), .alpha_q16 = (__u32)mostly(32768), .tau1_q16 = (__u32)mostly(0),
 			.tau2_q16 = (__u32)mostly(0), .tau_step_q16 = (__u32)mostly(0), .top_k = (__u32)mostly(5),
-			.scout_bp = (__u32)mostly(1000), .init_scan_bp = (__u32)mostly(1000), .flush = (__u32)mostly(1),
-			.switches = (__u32)mostly(once_in(2) ? HMK_SWITCH_SPLIT_HUGE : 0),
-			.scan_cost_ns = (__u32)mostly(0), .max_region = mostly(2ul << 20),
-			.weight = (__u32)mostly(100), .reserved = (__u32)mostly(0), .seed = draw(),
+			.scout_bp = (__u32)mostly(1000), .flush = (__u32)mostly(1),
+			.switches = (__u32)mostly(once_in(3) ? HMK_SWITCH_EQUAL_WINDOWS : 0), .scan_cost_ns = (__u32)mostly(0), .max_region = mostly(2ul << 20),
+			.weight = (__u32)mostly(100), .seed = draw(),
 		};
 	}
 }

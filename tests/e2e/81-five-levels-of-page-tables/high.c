@@ -19,7 +19,7 @@
 #define HIGH (1ul << 52)
 #define INTERVALS 8
 #define MAX_RECORDS 4096
-#define HOT_Q16 (3u << 15)	/* half of num_scans = 3 */
+#define HOT_Q8 1024	/* 16 accesses a second to a leaf: what is not hot has none */
 
 static void check(int holds, const char *what)
 {
@@ -89,8 +89,8 @@ int main(void)
 		if (records[i].start < (__u64)at || records[i].start >= (__u64)at + SIZE)
 			continue;
 		pages += records[i].resident_pages;
-		hot += is_hot && records[i].whi_q16 >= HOT_Q16 ? records[i].resident_pages : 0;
-		wrong += !is_hot && records[i].whi_q16 >= HOT_Q16 ? records[i].resident_pages : 0;
+		hot += is_hot && records[i].rate_q8 >= HOT_Q8 ? records[i].resident_pages : 0;
+		wrong += !is_hot && records[i].rate_q8 >= HOT_Q8 ? records[i].resident_pages : 0;
 	}
 	printf("%u pages found, %u hot, %u wrongly so\n", pages, hot, wrong);
 	check(pages == PAGES && hot >= PAGES / 2 / 10 * 9 && wrong <= PAGES / 20, "it is profiled");

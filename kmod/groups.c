@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The samples of an interval in groups, each with windows of its rung (core/schedule.h):
+ * cleared, flushed, read, in between waited for. No lock is held while it waits.
+ */
+#include <linux/kthread.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/timekeeping.h>
+#include <hmk/core/budget.h>
+#include <hmk/core/region.h>
+#include <hmk/core/schedule.h>
+
+#include "groups.h"
+#include "session.h"
+
+/* In @order, by rung: the first sample not watched yet, and the first of the open group. */
+struct places {
+	u32 first[HMK_LADDER_MAX + 1];
+	u32 open[HMK_LADDER_MAX];
+};
+
+/*
+ * Samples by rung, those of a rung in the order of their addresses from where the regions'
+ * turn goes on: @order has their indices, @first[rung] where a rung begins.
+ */
+static void groups_order(struct hmk_profile *p, u32 *first)
+{
+	const u32 turn = hmk_region_at(p->now.at, p->now.nr, p->quota.turn_at);
+	u32 next[HMK_LADDER_MAX + 1] = {}, i, at, k, round, waits;
+
+	for (i = 0; i < p->now.nr; i++) {
+		if (!(p->now.at[i].flags & HMK_REGION_STALE))
+			next[p->now.at[i].rung + 1] += p->now.at[i].quota;
+	}
+	for (i = 0; i < HMK_LADDER_MAX; i++)
+		next[i + 1] += next[i];
+	memcpy(first, next, sizeof(next));
+	for (round = 0; round < 2; round++) {
+		for (i = 0, at = 0; i < p->now.nr; i++) {
+			const struct hmk_region *r = &p->now.at[i];
+
+			if (!(i % HMK_SLICE))
+				cond_resched();
+			if (r->flags & HMK_REGION_STALE)
+				continue;
+			waits = i < turn;
+			for (k = 0; k < r->quota && waits == round; k++)
+				p->order[next[r->rung]++] = at + k;
+			at += r->quota;
+		}
+	}
+}
+
+static void groups_flush(struct hmk_session *s)
+{
+	struct hmk_profile *p = &s->prof;
+
+	if (p->params.flush == HMK_FLUSH_ROUND)
+		hmk_charge_flush(p, s->mm);
+}
+
+/* What a group costs beside its looks: its flush and its wake-ups; of late, or in this interval. */
+static u64 groups_overhead_ns(struct hmk_profile *p)
+{
+	u64 watch_ns = hmk_charge_since(p, p->watch_began_ns), now_ns = p->charge.flush_cost_ns;
+
+	if (p->groups && watch_ns > p->passes_ns)
+		now_ns = div64_u64(watch_ns - p->passes_ns, p->groups);
+	return max(now_ns, p->group_cost_ns);
+}
+
+/* Can the interval pay for another group, and for the reads that the open ones still need? */
+static bool groups_afford(struct hmk_profile *p, const struct hmk_schedule *plan,
+			  const struct hmk_step *step)
+{
+	u64 looks = hmk_schedule_owed(plan) + (u64)step->nr * (p->params.num_scans + 1);
+	u64 cost_ns = p->visits ? div64_u64(p->passes_ns, p->visits) : 0;	/* of late */
+
+	cost_ns = max_t(u64, cost_ns, p->scan_cost_ns);
+	return hmk_charge_affords(p, p->watched, looks * cost_ns +
+				  (plan->depth + 1) * groups_overhead_ns(p));
+}
+
+/* Clears or reads, and keeps account of what a look costs. Return: how many it came to. */
+static u32 groups_scan(struct hmk_session *s, const u32 *group, u32 nr,
+		       const struct hmk_read *read)
+{
+	u64 begin = hmk_charge_used(&s->prof);
+	u32 done = hmk_scan_group(s->mm, &s->prof, group, nr, read);
+
+	s->prof.passes_ns += hmk_charge_since(&s->prof, begin);
+	return done;
+}
+
+static void groups_open(struct hmk_session *s, struct hmk_schedule *plan,
+			const struct hmk_step *step, struct places *at)
+{
+	struct hmk_profile *p = &s->prof;
+	u64 began = ktime_get_ns();
+
+	at->open[step->rung] = at->first[step->rung];
+	at->first[step->rung] += step->nr;
+	groups_scan(s, &p->order[at->open[step->rung]], step->nr, NULL);
+	groups_flush(s);
+	hmk_schedule_opened(plan, step->rung, step->nr, began, ktime_get_ns());
+	p->watched += step->nr;
+	p->groups++;
+}
+
+static void groups_read(struct hmk_session *s, struct hmk_schedule *plan, const struct places *at)
+{
+	struct hmk_profile *p = &s->prof;
+	struct hmk_group *g = hmk_schedule_innermost(plan);
+	const u32 *group = &p->order[at->open[g->rung]];
+	const struct hmk_read read = {
+		.seen = g->rung + p->params.num_scans - g->reads,
+		.last = g->reads + 1u == p->params.num_scans,
+	};
+	u32 done = groups_scan(s, group, g->nr, &read);
+
+	/* By their place, whatever was seen: what is left of the group stands for all of it. */
+	hmk_scan_forget(p, group + done, g->nr - done);
+	g->nr = done;
+	if (hmk_schedule_read(plan, ktime_get_ns())) {
+		hmk_scan_forget(p, group, done);
+		p->late_groups++;
+		p->flags |= HMK_INTERVAL_LATE;
+	}
+}
+
+/*
+ * What is examined of huge pages has num_scans equal windows, each of which ends where no
+ * read is due. Return: true when it was counted, false when now is not the time.
+ */
+static bool groups_count_huge(struct hmk_session *s, u64 until, u32 *round)
+{
+	struct hmk_profile *p = &s->prof;
+	u64 due = p->start_ns + div_u64(p->ladder.window_ns[0] * (*round + 1), p->params.num_scans);
+
+	if (!p->huge.nr || *round == p->params.num_scans || due + p->huge.cost_ns > until ||
+	    !hmk_sleep_until(due))
+		return false;
+	hmk_huge_count(s->mm, p);
+	groups_flush(s);
+	++*round;
+	return true;
+}
+
+/**
+ * hmk_groups_watch() - one interval's samples, from the first clear to the last read.
+ * @s: samples are chosen; called by its interval thread.
+ *
+ * Samples that do not fit into the interval or its budget, and those of late groups, are not
+ * counted: hmk_scan_settle().
+ *
+ * Return: false when the clock was stopped.
+ */
+bool hmk_groups_watch(struct hmk_session *s)
+{
+	struct hmk_profile *p = &s->prof;
+	struct hmk_schedule plan = {
+		.ladder = &p->ladder,
+		.end_ns = p->start_ns + p->ladder.window_ns[0],
+		.flush_ns = p->charge.flush_ns,
+		.visit_ns = p->scan_cost_ns,
+	};
+	struct places at;
+	u32 i, round = 0;
+
+	groups_order(p, at.first);
+	p->watch_began_ns = hmk_charge_used(p);	/* what goes over all regions is fixed work */
+	for (i = 0; i < HMK_LADDER_MAX; i++)
+		plan.left[i] = at.first[i + 1] - at.first[i];
+	for (;;) {
+		struct hmk_step step = hmk_schedule_next(&plan, ktime_get_ns());
+
+		if (!hmk_interval_can_go_on(s))
+			return false;
+		if (step.kind == HMK_STEP_OPEN && !groups_afford(p, &plan, &step))
+			memset(plan.left, 0, sizeof(plan.left));
+		else if (step.kind == HMK_STEP_OPEN)
+			groups_open(s, &plan, &step, &at);
+		else if (step.kind == HMK_STEP_READ)
+			groups_read(s, &plan, &at);
+		else if (groups_count_huge(s, step.kind == HMK_STEP_END ? U64_MAX : step.at_ns,
+					   &round))
+			continue;
+		else if (step.kind == HMK_STEP_END)
+			break;
+		else if (!hmk_sleep_until(step.at_ns))
+			return false;
+	}
+	p->watch_ns = hmk_charge_since(p, p->watch_began_ns);
+	hmk_scan_settle(p);
+	return !kthread_should_stop();
+}

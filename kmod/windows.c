@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which windows an interval has: a ladder of them, or equal ones (HMK_SWITCH_EQUAL_WINDOWS).
+ * Hotness counts windows, so it is told as a rate, too, and kept by its rate when they change.
+ */
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <hmk/core/ladder.h>
+#include <hmk/core/rate.h>
+
+#include "session.h"
+#include "windows.h"
+
+/**
+ * hmk_windows_convert() - the same rate, counted in this interval's windows.
+ * @p:           the profile.
+ * @hotness_q16: counted in those of @p->ladder_before.
+ *
+ * Return: hotness as regions have it.
+ */
+u32 hmk_windows_convert(const struct hmk_profile *p, u32 hotness_q16)
+{
+	return hmk_ladder_hotness_q16(&p->ladder,
+				      hmk_ladder_rate_q8(&p->ladder_before, hotness_q16));
+}
+
+static void windows_convert_regions(struct hmk_profile *p)
+{
+	const u32 top = hmk_ladder_top(&p->ladder);
+	u32 i;
+
+	for (i = 0; i < p->now.nr; i++) {
+		struct hmk_region *r = &p->now.at[i];
+
+		r->hi_q16 = hmk_windows_convert(p, r->hi_q16);
+		r->prev_hi_q16 = hmk_windows_convert(p, r->prev_hi_q16);
+		r->whi_q16 = hmk_windows_convert(p, r->whi_q16);
+		r->rung = min_t(u32, r->rung, top);
+		if (!(i % HMK_SLICE))
+			cond_resched();
+	}
+}
+
+static void windows_make(struct hmk_profile *p, u64 span_ns)
+{
+	const u32 num_scans = p->params.num_scans;
+	const bool equal = p->params.switches & HMK_SWITCH_EQUAL_WINDOWS;
+	const bool first = !p->ladder.nr;
+	const u64 longest = equal ? div_u64(span_ns, num_scans) : span_ns;
+
+	if (!first && p->ladder.num_scans == num_scans && p->ladder.window_ns[0] == longest &&
+	    !hmk_ladder_climbs(&p->ladder) == equal)
+		return;
+	p->ladder_before = p->ladder;
+	if (equal)
+		hmk_ladder_make_equal(&p->ladder, longest, num_scans);
+	else
+		hmk_ladder_make(&p->ladder, longest, num_scans);
+	if (first)
+		return;
+	p->crowd = (struct hmk_crowd){};
+	windows_convert_regions(p);
+}
+
+/**
+ * hmk_windows_set() - the windows of the interval that begins.
+ * @p:       its parameters are those of the interval.
+ * @span_ns: from the first clear to the last read.
+ */
+void hmk_windows_set(struct hmk_profile *p, u64 span_ns)
+{
+	const struct hmk_params *params = &p->params;
+
+	windows_make(p, span_ns);
+	p->tau = hmk_ladder_tau_rule(&p->ladder, params->tau1_q16, params->tau2_q16,
+				     params->tau_step_q16);
+	p->tau1_q16 = clamp(p->tau1_q16, p->tau.base_q16, p->tau.limit_q16);
+}
+
+/**
+ * hmk_windows_convert_equal() - from now on hmk_windows_convert() takes counts of equal windows.
+ * @p: the profile; its ladder climbs.
+ */
+void hmk_windows_convert_equal(struct hmk_profile *p)
+{
+	hmk_ladder_make_equal(&p->ladder_before,
+			      div_u64(p->ladder.window_ns[0], p->params.num_scans),
+			      p->params.num_scans);
+}
+
+/**
+ * hmk_windows_place() - say on which rung of the ladder new regions are watched.
+ * @p: the regions of this interval.
+ */
+void hmk_windows_place(struct hmk_profile *p)
+{
+	u32 i, nr;
+
+	for (i = 0; hmk_ladder_climbs(&p->ladder) && i < p->now.nr; i += nr) {
+		nr = min(HMK_SLICE, p->now.nr - i);
+		hmk_ladder_place(&p->ladder, &p->crowd, &p->now.at[i], nr);
+		cond_resched();
+	}
+}
+
+/**
+ * hmk_windows_tell() - hotness and rate of a region, as user space sees them.
+ * @p:   judged.
+ * @r:   one of its regions.
+ * @rec: its record.
+ */
+void hmk_windows_tell(const struct hmk_profile *p, const struct hmk_region *r,
+		      struct hmk_record *rec)
+{
+	const u32 alpha = p->params.alpha_q16;
+	/* Equal windows: an EMA remembers 2 / alpha - 1 intervals. */
+	u32 samples_q4 = (u64)r->quota * 16 * (2 * HMK_CORE_Q16_ONE - alpha) / alpha;
+
+	rec->hi_q16 = r->hi_q16;
+	rec->whi_q16 = r->whi_q16;
+	if (hmk_ladder_climbs(&p->ladder)) {
+		samples_q4 = r->trust + p->crowd.kappa;
+		if (r->whi_q16)	/* nobody has seen an access: nothing to pull up */
+			rec->whi_q16 = hmk_crowd_shrink_q16(&p->crowd, r);
+	}
+	rec->rate_q8 = hmk_ladder_rate_q8(&p->ladder, rec->whi_q16);
+	rec->rate_dev_q8 = hmk_rate_dev_q8(&p->ladder, rec->whi_q16, samples_q4);
+}
