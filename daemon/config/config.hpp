@@ -42,7 +42,6 @@ struct Config {
   std::uint32_t tau2_q16 = 0;  ///< 0: the module's default
   std::uint32_t top_k = 5;
   std::uint32_t scouts_bp = 1000;
-  std::uint64_t max_region = 256ull << 20;  ///< bytes
   std::uint32_t weight = 100;               ///< beside the sessions of other hmkds
   std::uint64_t max_region = 256ull << 20;  ///< bytes
   bool split_huge = false;                  ///< huge pages whose parts differ
