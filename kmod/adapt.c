@@ -19,7 +19,7 @@
 
 /**
  * hmk_regions_reserve() - make room in an array, keeping what it holds.
- * @a:    grows by a quarter more than asked.
+ * @a:    grows by an eighth more than asked.
  * @want: regions it must be able to hold.
  *
  * Return: 0 or -ENOMEM, and then it is as it was.
@@ -30,7 +30,7 @@ int hmk_regions_reserve(struct hmk_region_array *a, u32 want)
 
 	if (want <= a->cap)
 		return 0;
-	want += want / 4;
+	want += want / 8;
 	more = kvmalloc_array(want, sizeof(*more), GFP_KERNEL);
 	if (!more)
 		return -ENOMEM;
@@ -65,8 +65,8 @@ static u32 adapt_num_samples(const struct hmk_profile *p)
 
 	if (params->switches & HMK_SWITCH_NO_BUDGET)
 		return max(p->now.nr, 1u) * HMK_CORE_MAX_QUOTA;
-	return hmk_budget_plan(p->charge.budget_ns, HMK_BUDGET_AIM_PERCENT, p->sample_cost_ns,
-			       0, p->fixed_ns);
+	return hmk_budget_plan(p->charge.budget_ns, HMK_BUDGET_AIM_PERCENT,
+			       p->sample_cost_ns + p->choice_cost_ns, 0, hmk_charge_fixed(p));
 }
 
 /* The ablation: one sample each, the rest wherever chance puts it. */
@@ -111,11 +111,9 @@ static int adapt_reserve_samples(struct hmk_profile *p, u64 nr)
 	if (nr <= p->samples_cap)
 		return 0;
 	kvfree(p->samples);
-	kvfree(p->order);
 	p->samples_cap = 0;
 	p->samples = kvmalloc_array(nr, sizeof(*p->samples), GFP_KERNEL);
-	p->order = kvmalloc_array(nr, sizeof(*p->order), GFP_KERNEL);
-	if (!p->samples || !p->order)
+	if (!p->samples)
 		return -ENOMEM;
 	p->samples_cap = nr;
 	return 0;

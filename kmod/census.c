@@ -137,6 +137,20 @@ static bool census_flagged(struct mm_struct *mm, struct hmk_profile *p, u64 begi
 	return true;
 }
 
+/* This interval's slice, or as far as the budget goes. */
+static void census_rotate(struct mm_struct *mm, struct hmk_profile *p, u64 begin)
+{
+	u32 i;
+
+	for (i = 0; i < p->now.nr / SLICE_PARTS && census_affords(p, begin); i++) {
+		if (p->census.rotation >= p->now.nr)
+			p->census.rotation = 0;
+		if (!census_region(mm, p, &p->now.at[p->census.rotation], begin))
+			return;
+		p->census.rotation++;
+	}
+}
+
 /**
  * hmk_census() - count the residency of this interval's slice of the regions.
  * @s:  the session; its region array belongs to the calling thread.
@@ -146,15 +160,8 @@ void hmk_census(struct hmk_session *s, struct mm_struct *mm)
 {
 	struct hmk_profile *p = &s->prof;
 	u64 begin = hmk_charge_used(p);
-	u32 i;
 
-	if (!census_flagged(mm, p, begin))
-		return;
-	for (i = 0; i < p->now.nr / SLICE_PARTS && census_affords(p, begin); i++) {
-		if (p->census.rotation >= p->now.nr)
-			p->census.rotation = 0;
-		if (!census_region(mm, p, &p->now.at[p->census.rotation], begin))
-			return;
-		p->census.rotation++;
-	}
+	if (census_flagged(mm, p, begin))
+		census_rotate(mm, p, begin);
+	p->census_ns = hmk_charge_since(p, begin);
 }

@@ -105,6 +105,20 @@ u64 hmk_charge_since(struct hmk_profile *p, u64 begin)
 	return used > begin ? used - begin : 0;
 }
 
+/**
+ * hmk_charge_fixed() - what is set aside for work that is not for samples.
+ * @p: the profile.
+ *
+ * Two mean deviations above the average: an interval is seldom that much dearer. The
+ * census has a share of its own (census.c), which is of what is not planned with.
+ *
+ * Return: nanoseconds.
+ */
+u64 hmk_charge_fixed(const struct hmk_profile *p)
+{
+	return p->fixed_ns + 2 * p->fixed_dev_ns;
+}
+
 static u64 charge_share(const struct hmk_params *params, u64 all)
 {
 	return hmk_budget_share(hmk_budget_ns(params->interval_ns, params->budget_bp),
@@ -128,7 +142,7 @@ void hmk_charge_begin(struct hmk_profile *p)
 	if (!(params->switches & HMK_SWITCH_NO_BUDGET))
 		params->interval_ns = hmk_budget_interval(params->interval_ns,
 							  charge_share(params, all),
-							  p->fixed_ns, HMK_INTERVAL_MAX_NS);
+							  hmk_charge_fixed(p), HMK_INTERVAL_MAX_NS);
 	p->charge.budget_ns = charge_share(params, all);
 	p->charge.flushed_ns = 0;
 	p->charge.flushes = 0;
@@ -162,14 +176,14 @@ u64 hmk_charge_end(struct hmk_profile *p)
  * @samples: watched by then.
  * @more_ns: what is to come.
  *
- * A quarter of what was planned it can always: on a virtual machine whose time is
+ * A quarter of what was planned it can always, and one sample: on a virtual machine whose time is
  * stolen nothing would be watched at all.
  *
  * Return: true when it can.
  */
 bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u64 more_ns)
 {
-	return samples < p->num_ps / LEAST_PARTS ||
+	return samples < max(p->num_ps / LEAST_PARTS, 1u) ||
 	       hmk_charge_used(p) + more_ns < p->charge.stop_ns;
 }
 

@@ -29,6 +29,7 @@ void hmk_charge_begin(struct hmk_profile *p);
 u64 hmk_charge_end(struct hmk_profile *p);
 void hmk_charge_stop(struct hmk_profile *p);
 u64 hmk_charge_used(struct hmk_profile *p);
+u64 hmk_charge_fixed(const struct hmk_profile *p);
 u64 hmk_charge_since(struct hmk_profile *p, u64 begin);
 void hmk_charge_flush(struct hmk_profile *p, struct mm_struct *mm);
 bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u64 more_ns);

@@ -14,20 +14,19 @@
 #include "groups.h"
 #include "session.h"
 
-/* In @order, by rung: the first sample not watched yet, and the first of the open group. */
+/* In the order by rung: the first sample not watched yet, and the first of the open group. */
 struct places {
 	u32 first[HMK_LADDER_MAX + 1];
 	u32 open[HMK_LADDER_MAX];
 };
 
 /*
- * Samples by rung, those of a rung in the order of their addresses from where the regions'
- * turn goes on: @order has their indices, @first[rung] where a rung begins.
+ * Samples by rung, those of a rung in the order they have: the sample in place n of that
+ * order is the one at samples[n].turn. @first[rung] is where a rung begins.
  */
 static void groups_order(struct hmk_profile *p, u32 *first)
 {
-	const u32 turn = hmk_region_at(p->now.at, p->now.nr, p->quota.turn_at);
-	u32 next[HMK_LADDER_MAX + 1] = {}, i, at, k, round, waits;
+	u32 next[HMK_LADDER_MAX + 1] = {}, i, n, at = 0;
 
 	for (i = 0; i < p->now.nr; i++) {
 		if (!(p->now.at[i].flags & HMK_REGION_STALE))
@@ -36,19 +35,16 @@ static void groups_order(struct hmk_profile *p, u32 *first)
 	for (i = 0; i < HMK_LADDER_MAX; i++)
 		next[i + 1] += next[i];
 	memcpy(first, next, sizeof(next));
-	for (round = 0; round < 2; round++) {
-		for (i = 0, at = 0; i < p->now.nr; i++) {
-			const struct hmk_region *r = &p->now.at[i];
+	for (n = 0; n < p->now.nr; n++) {
+		const struct hmk_region *r = hmk_scan_region(p, n);
+		u32 end = at + r->quota;
 
-			if (!(i % HMK_SLICE))
-				cond_resched();
-			if (r->flags & HMK_REGION_STALE)
-				continue;
-			waits = i < turn;
-			for (k = 0; k < r->quota && waits == round; k++)
-				p->order[next[r->rung]++] = at + k;
-			at += r->quota;
-		}
+		if (!(n % HMK_SLICE))
+			cond_resched();
+		if (r->flags & HMK_REGION_STALE)
+			continue;
+		for (; at < end; at++)
+			p->samples[next[r->rung]++].turn = at;
 	}
 }
 
@@ -83,7 +79,7 @@ static bool groups_afford(struct hmk_profile *p, const struct hmk_schedule *plan
 }
 
 /* Clears or reads, and keeps account of what a look costs. Return: how many it came to. */
-static u32 groups_scan(struct hmk_session *s, const u32 *group, u32 nr,
+static u32 groups_scan(struct hmk_session *s, u32 group, u32 nr,
 		       const struct hmk_read *read)
 {
 	u64 begin = hmk_charge_used(&s->prof);
@@ -101,7 +97,7 @@ static void groups_open(struct hmk_session *s, struct hmk_schedule *plan,
 
 	at->open[step->rung] = at->first[step->rung];
 	at->first[step->rung] += step->nr;
-	groups_scan(s, &p->order[at->open[step->rung]], step->nr, NULL);
+	groups_scan(s, at->open[step->rung], step->nr, NULL);
 	groups_flush(s);
 	hmk_schedule_opened(plan, step->rung, step->nr, began, ktime_get_ns());
 	p->watched += step->nr;
@@ -112,7 +108,7 @@ static void groups_read(struct hmk_session *s, struct hmk_schedule *plan, const 
 {
 	struct hmk_profile *p = &s->prof;
 	struct hmk_group *g = hmk_schedule_innermost(plan);
-	const u32 *group = &p->order[at->open[g->rung]];
+	const u32 group = at->open[g->rung];
 	const struct hmk_read read = {
 		.seen = g->rung + p->params.num_scans - g->reads,
 		.last = g->reads + 1u == p->params.num_scans,
@@ -161,7 +157,7 @@ bool hmk_groups_watch(struct hmk_session *s)
 	struct hmk_profile *p = &s->prof;
 	struct hmk_schedule plan = {
 		.ladder = &p->ladder,
-		.end_ns = p->start_ns + p->ladder.window_ns[0],
+		.end_ns = p->start_ns + p->span_ns,
 		.flush_ns = p->charge.flush_ns,
 		.visit_ns = p->scan_cost_ns,
 	};

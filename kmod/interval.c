@@ -179,7 +179,7 @@ static void interval_account(struct hmk_session *s, const struct hmk_interval *i
 	st->state_bytes = sizeof(*s) + table +
 		(u64)(p->now.cap + p->next.cap) * sizeof(struct hmk_region) +
 		(u64)p->spans_cap * sizeof(struct hmk_span) +
-		(u64)p->samples_cap * (sizeof(struct hmk_sample) + sizeof(*p->order));
+		(u64)p->samples_cap * sizeof(struct hmk_sample);
 	memcpy(st->resident_pages, resident, sizeof(resident));
 	spin_unlock(&s->stats_lock);
 }
@@ -206,13 +206,31 @@ static void interval_judge(struct hmk_profile *p)
 		hmk_crowd_take(&p->crowd, &p->ladder);
 }
 
+/* The first interval judges nothing that came before it: the second is the first whole one. */
+static bool interval_is_early(const struct hmk_profile *p)
+{
+	return p->seq <= 2;
+}
+
+static void interval_track_fixed(struct hmk_profile *p, u64 fixed_ns)
+{
+	u64 before = interval_is_early(p) ? fixed_ns : p->fixed_ns;
+	u64 off = fixed_ns > before ? fixed_ns - before : before - fixed_ns;
+
+	p->fixed_ns = hmk_budget_track_fixed(before, fixed_ns);
+	p->fixed_dev_ns = hmk_budget_track_fixed(p->fixed_dev_ns, off);
+}
+
 /* What looks and samples cost, and all that comes beside them. */
 static void interval_track(struct hmk_profile *p, u64 profile_ns)
 {
-	u64 samples_ns = hmk_ladder_climbs(&p->ladder) ? p->watch_ns : p->passes_ns;
+	u64 watched_ns = hmk_ladder_climbs(&p->ladder) ? p->watch_ns : p->passes_ns;
+	u64 samples_ns = watched_ns + p->choice_ns + p->census_ns;
 
-	p->fixed_ns = hmk_budget_track_fixed(p->fixed_ns, profile_ns > samples_ns ?
-					     profile_ns - samples_ns : 0);
+	interval_track_fixed(p, profile_ns > samples_ns ? profile_ns - samples_ns : 0);
+	if (p->chosen)
+		p->choice_cost_ns = hmk_budget_track(p->choice_cost_ns,
+						     div_u64(p->choice_ns, p->chosen));
 	if (p->groups && p->watch_ns > p->passes_ns)
 		p->group_cost_ns = hmk_budget_track_fixed(p->group_cost_ns,
 				div64_u64(p->watch_ns - p->passes_ns, p->groups));
@@ -224,7 +242,7 @@ static void interval_track(struct hmk_profile *p, u64 profile_ns)
 	if (!hmk_ladder_climbs(&p->ladder))
 		p->sample_cost_ns = p->scan_cost_ns * (p->params.num_scans + 1);
 	else if (p->watched)
-		p->sample_cost_ns = hmk_budget_track(p->sample_cost_ns,
+		p->sample_cost_ns = hmk_budget_track(interval_is_early(p) ? 0 : p->sample_cost_ns,
 						     div64_u64(p->watch_ns, p->watched));
 }
 
@@ -249,6 +267,7 @@ static void interval_finish(struct hmk_session *s, u32 scans)
 	};
 
 	interval_track(p, iv.profile_ns);
+	hmk_scan_arrange(p);
 	interval_judge(p);
 	hmk_publish(s, &iv);
 	hmk_events_interval(&s->events, iv.seq);
@@ -314,15 +333,21 @@ static bool one_interval(struct hmk_session *s)
 	p->start_ns = ktime_get_ns();
 	p->passes_ns = 0;
 	p->visits = 0;
+	p->first = 0;
+	p->chosen = 0;
 	p->watched = 0;
 	p->counted = 0;
 	p->groups = 0;
 	p->late_groups = 0;
+	p->census_ns = 0;
+	p->choice_ns = 0;
+	tail = p->params.interval_ns / TAIL_PARTS;
+	hmk_windows_set(p, p->params.interval_ns - tail);
 	hmk_charge_begin(p);
 	p->flags = 0;
 	p->hold.longest = 0;
-	tail = div_u64(p->params.interval_ns, TAIL_PARTS);
-	hmk_windows_set(p, p->params.interval_ns - tail);
+	tail = p->params.interval_ns / TAIL_PARTS;
+	p->span_ns = p->params.interval_ns - tail;
 
 	if (!hmk_interval_can_go_on(s))
 		return false;

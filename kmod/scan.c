@@ -13,7 +13,7 @@
 #include "walk.h"
 
 #define CHOICES		4	/* pages tried before a sample is given up */
-#define LOOK_EVERY	32u	/* regions or samples between two looks at the clock */
+#define LOOK_EVERY	8u	/* regions or samples between two looks at the clock */
 #define UNREAD		0xff	/* count of a sample whose group has not been read to its end */
 
 /* splitmix64 (Vigna): all the randomness the choice of samples needs. */
@@ -77,7 +77,7 @@ static bool scan_is_watched(const struct hmk_sample *first, const struct hmk_sam
 void hmk_scan_cut(struct hmk_profile *p, u32 samples)
 {
 	p->nr_samples = samples;
-	hmk_quota_cut_short(p->now.at, p->now.nr, samples, &p->quota);
+	hmk_quota_cut_short(p->now.at, p->now.nr, p->first, samples, &p->quota);
 	p->flags |= HMK_INTERVAL_DEGRADED;
 }
 
@@ -103,16 +103,19 @@ static void scan_choose_region(struct hmk_profile *p, struct hmk_region *r)
  *
  * A region's samples are fresh present pages in every interval, spread evenly
  * (hmk_region_sample()), so that one odd page cannot stand for its region for
- * ever; the smoothing averages over them. Samples lie in the order of their regions.
+ * ever; the smoothing averages over them. Samples lie in the order of their regions,
+ * from where the turn goes on: what cannot be paid for is always what had its turn last.
  */
 void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 {
+	u64 begin = hmk_charge_used(p);
 	bool held = hmk_hold_begin(&p->hold, mm);
 	u32 i;
 
+	p->first = hmk_region_at(p->now.at, p->now.nr, p->quota.turn_at);
 	p->nr_samples = 0;
 	for (i = 0; held && i < p->now.nr; i++) {
-		struct hmk_region *r = &p->now.at[i];
+		struct hmk_region *r = hmk_scan_region(p, i);
 		u32 looked = 1;
 
 		if (!(r->flags & HMK_REGION_STALE)) {
@@ -128,6 +131,8 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 		hmk_hold_end(&p->hold);
 	if (i < p->now.nr)
 		hmk_scan_cut(p, p->nr_samples);
+	p->chosen = p->nr_samples;
+	p->choice_ns = hmk_charge_since(p, begin);
 }
 
 static void scan_look(struct hmk_sample *sample, const struct hmk_leaf *leaf, enum hmk_pass pass)
@@ -207,7 +212,7 @@ static void scan_clear(const struct hmk_leaf *leaf)
  * hmk_scan_group() - clear the samples of a group, or read those not seen accessed yet.
  * @mm:    grabbed by the caller.
  * @p:     the chosen samples.
- * @group: indices of its samples.
+ * @group: the place of its first sample in the order by rung.
  * @nr:    number of them.
  * @read:  what the read means; NULL to clear.
  *
@@ -216,7 +221,7 @@ static void scan_clear(const struct hmk_leaf *leaf)
  *
  * Return: how many it came to: all, or those before the place where it ended.
  */
-u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, const u32 *group, u32 nr,
+u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 nr,
 		    const struct hmk_read *read)
 {
 	bool held = hmk_hold_begin(&p->hold, mm);
@@ -224,7 +229,7 @@ u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, const u32 *group
 	u32 i;
 
 	for (i = 0; held && i < nr; i++) {
-		struct hmk_sample *sample = &p->samples[group[i]];
+		struct hmk_sample *sample = &p->samples[p->samples[group + i].turn];
 
 		if (sample->count != UNREAD)
 			continue;
@@ -252,15 +257,15 @@ u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, const u32 *group
 /**
  * hmk_scan_forget() - take back what the reads of a group said.
  * @p:     the chosen samples.
- * @group: indices of its samples.
+ * @group: as for hmk_scan_group().
  * @nr:    number of them.
  */
-void hmk_scan_forget(struct hmk_profile *p, const u32 *group, u32 nr)
+void hmk_scan_forget(struct hmk_profile *p, u32 group, u32 nr)
 {
 	u32 i;
 
-	for (i = 0; i < nr; i++)
-		p->samples[group[i]].count = UNREAD;
+	for (i = group; i < group + nr; i++)
+		p->samples[p->samples[i].turn].count = UNREAD;
 }
 
 /* Of one region, to @to. Return: how many of its samples were read. */
@@ -280,7 +285,7 @@ static u32 scan_keep_read(const struct hmk_sample *from, u32 nr, struct hmk_samp
  * @p: all groups are closed.
  *
  * A region none of whose samples was read is stale; the first of them is the first when
- * regions take turns, and its samples are the first of their rung.
+ * regions take turns.
  */
 void hmk_scan_settle(struct hmk_profile *p)
 {
@@ -290,7 +295,7 @@ void hmk_scan_settle(struct hmk_profile *p)
 	u32 i, kept;
 
 	for (i = 0; i < p->now.nr; i++) {
-		struct hmk_region *r = &p->now.at[i];
+		struct hmk_region *r = hmk_scan_region(p, i);
 
 		if (!(i % HMK_SLICE))
 			cond_resched();
@@ -311,4 +316,30 @@ void hmk_scan_settle(struct hmk_profile *p)
 	p->nr_samples = to - p->samples;
 	if (!all)
 		p->flags |= HMK_INTERVAL_DEGRADED;
+}
+
+static void scan_reverse(struct hmk_sample *first, struct hmk_sample *end)
+{
+	for (; first < end && first < --end; first++)
+		swap(*first, *end);
+}
+
+/**
+ * hmk_scan_arrange() - put the samples into the order of the addresses, for the core.
+ * @p: watched.
+ */
+void hmk_scan_arrange(struct hmk_profile *p)
+{
+	struct hmk_sample *end = p->samples + p->nr_samples, *last = p->samples;
+	u32 i;
+
+	for (i = p->first; i < p->now.nr; i++) {
+		if (!(p->now.at[i].flags & HMK_REGION_STALE))
+			last += p->now.at[i].quota;
+	}
+	if (last == p->samples || last == end)
+		return;
+	scan_reverse(p->samples, last);
+	scan_reverse(last, end);
+	scan_reverse(p->samples, end);
 }

@@ -43,7 +43,6 @@ void hmk_session_destroy(struct hmk_session *s)
 	kvfree(s->prof.next.at);
 	kvfree(s->prof.spans);
 	kvfree(s->prof.samples);
-	kvfree(s->prof.order);
 	if (s->mm)
 		mmdrop(s->mm);
 	put_pid(s->pid);

@@ -38,13 +38,14 @@ struct hmk_profile {
 	u32 nr_spans, spans_cap;
 	struct hmk_sample *samples;
 	u32 nr_samples, samples_cap;
-	u32 *order;		/* indices of samples by rung; as many as @samples_cap */
+	u32 first;		/* index of the region whose samples come first while they are watched */
 	struct hmk_ladder ladder;	/* of this interval's windows */
 	struct hmk_ladder ladder_before;	/* whose hotness regions had when they changed */
 	struct hmk_crowd crowd;		/* what regions are like together */
 	u32 num_ps;
 	u32 scan_cost_ns;	/* moving average of a look at a sample */
 	u32 sample_cost_ns;	/* and of all its looks, its share of flushes and waits included */
+	u32 choice_cost_ns;	/* and of choosing it */
 	u32 generation;
 	struct hmk_census census;
 	struct hmk_tau_rule tau;
@@ -53,16 +54,19 @@ struct hmk_profile {
 	bool changed;		/* regions came or went since quotas were given */
 	u32 merges, splits;	/* of the last interval */
 	u64 quota_moves;
-	u64 fixed_ns;		/* moving average of everything but the samples */
+	u64 fixed_ns;		/* moving average of everything but samples and census */
+	u64 fixed_dev_ns;	/* and of how far an interval was from it */
 	u64 seq;
 	u64 rng;
 	u32 flags;		/* HMK_INTERVAL_* of this interval */
 	struct hmk_hold hold;
 	u64 start_ns;
+	u64 span_ns;		/* from the first clear to the last read of an interval as asked for */
+	u64 census_ns, choice_ns;	/* CPU time of counting pages, of choosing samples */
 	u64 passes_ns, visits;	/* CPU time of the passes, leaves they looked at */
 	u64 watch_began_ns, watch_ns;	/* CPU time at the first clear; from it to the last read */
 	u64 group_cost_ns;	/* moving average of what a group costs beside its looks */
-	u32 watched, counted;	/* samples begun, and those whose count is known */
+	u32 chosen, watched, counted;	/* samples picked, begun, and those whose count is known */
 	u32 groups, late_groups;	/* in all, and read too late */
 	struct hmk_charge charge;
 	struct hmk_touched touched[HMK_TOUCHED_MAX];	/* since the last interval */
@@ -130,10 +134,17 @@ struct hmk_read {
 	bool last;	/* no other follows: who is not seen now counts one less */
 };
 
-u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, const u32 *group, u32 nr,
+/* While samples are watched: the region whose samples come so many regions after the first. */
+static inline struct hmk_region *hmk_scan_region(const struct hmk_profile *p, u32 n)
+{
+	return &p->now.at[n < p->now.nr - p->first ? p->first + n : p->first + n - p->now.nr];
+}
+
+u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 nr,
 		    const struct hmk_read *read);
-void hmk_scan_forget(struct hmk_profile *p, const u32 *group, u32 nr);
+void hmk_scan_forget(struct hmk_profile *p, u32 group, u32 nr);
 void hmk_scan_settle(struct hmk_profile *p);
+void hmk_scan_arrange(struct hmk_profile *p);
 
 u64 hmk_random(struct hmk_profile *p);
 

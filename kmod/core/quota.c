@@ -376,21 +376,22 @@ __u64 hmk_quota_take_turns(struct hmk_region *r, __u32 nr, __u32 num_ps,
 
 /**
  * hmk_quota_cut_short() - only the first samples could be paid for.
- * @r:       regions; those not stale have their quota of the samples, in order.
+ * @r:       regions; those not stale have their quota of the samples.
  * @nr:      number of them.
+ * @at:      index of the region whose samples come first; behind the last comes region 0.
  * @samples: how many are left.
  * @state:   of this session: the next turn begins with the first region cut.
  *
  * A region that keeps none of its samples is HMK_REGION_STALE.
  */
-void hmk_quota_cut_short(struct hmk_region *r, __u32 nr, __u64 samples,
+void hmk_quota_cut_short(struct hmk_region *r, __u32 nr, __u32 at, __u64 samples,
 			 struct hmk_quota_state *state)
 {
 	__u64 left = samples;
 	int first = 1;
-	__u32 i;
+	__u32 i = at, n;
 
-	for (i = 0; i < nr; i++) {
+	for (n = 0; n < nr; n++, i = i + 1 < nr ? i + 1 : 0) {
 		if (hmk_region_is(&r[i], HMK_REGION_STALE))
 			continue;
 		if (r[i].quota <= left) {

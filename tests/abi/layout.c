@@ -9,10 +9,10 @@
 
 /* The numbers of the ioctls are part of the contract too: x86-64 and arm64 agree on them. */
 _Static_assert(HMK_IOC_GET_INFO == 0xc178b900u, "GET_INFO");
-_Static_assert(HMK_IOC_ATTACH == 0xc070b901u, "ATTACH");
-_Static_assert(HMK_IOC_SET == 0xc060b902u, "SET");
+_Static_assert(HMK_IOC_ATTACH == 0xc068b901u, "ATTACH");
+_Static_assert(HMK_IOC_SET == 0xc058b902u, "SET");
 _Static_assert(HMK_IOC_START == 0x0000b903u, "START");
 _Static_assert(HMK_IOC_STOP == 0x0000b904u, "STOP");
 _Static_assert(HMK_IOC_MOVE == 0xc028b905u, "MOVE");
 _Static_assert(HMK_IOC_RESULT == 0xc020b906u, "RESULT");
-_Static_assert(HMK_IOC_STATS == 0xc528b907u, "STATS");
+_Static_assert(HMK_IOC_STATS == 0xc540b907u, "STATS");

@@ -219,14 +219,27 @@ TEST(QuotaTurns, GoOnWithTheFirstRegionThatCouldNotBePaidFor) {
   }
   regions[0].flags |= HMK_REGION_STALE;
   hmk_quota_state state{};
-  hmk_quota_cut_short(regions.data(), 4, 4, &state);
+  hmk_quota_cut_short(regions.data(), 4, 0, 4, &state);
   EXPECT_EQ(regions[1].quota, 3);
   EXPECT_EQ(regions[2].quota, 1) << "what is left of its samples";
   EXPECT_FALSE(hmk_region_is(&regions[2], HMK_REGION_STALE));
   EXPECT_TRUE(hmk_region_is(&regions[3], HMK_REGION_STALE));
   EXPECT_EQ(state.turn_at, regions[2].start);
-  hmk_quota_cut_short(regions.data(), 4, 0, &state);
+  hmk_quota_cut_short(regions.data(), 4, 0, 0, &state);
   for (const hmk_region& r : regions) EXPECT_TRUE(hmk_region_is(&r, HMK_REGION_STALE));
+}
+
+// Cut in the order of the addresses, the same regions would be left out for ever: a turn that
+// begins with region 2 of four and pays for two would go on with region 2 each time.
+TEST(QuotaTurns, CutShortOfTheRegionsWhoseTurnCameLast) {
+  Regions regions;
+  for (std::uint64_t i = 0; i < 4; i++) regions.push_back(region_of(i, i + 1));
+  hmk_quota_state state{};
+  hmk_quota_cut_short(regions.data(), 4, 2, 3, &state);
+  std::string watched;
+  for (const hmk_region& r : regions) watched += hmk_region_is(&r, HMK_REGION_STALE) ? '.' : 'x';
+  EXPECT_EQ(watched, "x.xx");
+  EXPECT_EQ(state.turn_at, regions[1].start);
 }
 
 TEST_F(Quota, OfNoRegionsIsNothing) {

@@ -69,7 +69,7 @@ void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
 		      struct hmk_quota_result *res);
 __u64 hmk_quota_take_turns(struct hmk_region *r, __u32 nr, __u32 num_ps,
 			   struct hmk_quota_state *state);
-void hmk_quota_cut_short(struct hmk_region *r, __u32 nr, __u64 samples,
+void hmk_quota_cut_short(struct hmk_region *r, __u32 nr, __u32 at, __u64 samples,
 			 struct hmk_quota_state *state);
 
 #ifdef __cplusplus

@@ -67,14 +67,15 @@ HMK_CORE_ASSERT(sizeof(struct hmk_region) == 64);
 
 /*
  * One leaf watched in an interval. They lie in the order of their regions: as
- * many as its quota for each that is not stale, none for one that is.
+ * many as its quota for each that is not stale, none for one that is. (While the
+ * module watches them they begin with those of the region whose turn came first.)
  */
 struct hmk_sample {
 	__u64 addr;
 	__u8  count;		/* its region's rung + reads that found it accessed */
 	__u8  dirty;		/* its entry was dirty at the last look */
 	__s16 node;		/* -1 unknown */
-	__u32 reserved;
+	__u32 turn;		/* not its own: index of the sample whose turn comes in this place */
 };
 
 HMK_CORE_ASSERT(sizeof(struct hmk_sample) == 16);
