@@ -48,7 +48,7 @@ std::vector<hmk_sample> samples_of(const std::vector<hmk_region>& regions) {
   std::vector<hmk_sample> samples;
   for (const hmk_region& r : regions)
     for (const __u8 count : {r.count_max, r.count_min})
-      samples.push_back({.addr = r.start, .count = count, .dirty = 0, .node = 0, .reserved = 0});
+      samples.push_back({.addr = r.start, .count = count, .dirty = 0, .node = 0, .turn = 0});
   return samples;
 }
 
