@@ -221,6 +221,19 @@ static void interval_track_fixed(struct hmk_profile *p, u64 fixed_ns)
 	p->fixed_dev_ns = hmk_budget_track_fixed(p->fixed_dev_ns, off);
 }
 
+/*
+ * What was not begun could not be paid for: the plan was made with too little. (The dearest
+ * are the last to begin, so that the average of the others does not tell.)
+ */
+static u32 interval_sample_cost(const struct hmk_profile *p)
+{
+	u64 cost_ns = div_u64(p->watch_ns, p->watched);
+
+	if (p->watched < p->chosen)
+		cost_ns = max(cost_ns, div_u64((u64)p->sample_cost_ns * p->chosen, p->watched));
+	return min_t(u64, cost_ns, U32_MAX);
+}
+
 /* What looks and samples cost, and all that comes beside them. */
 static void interval_track(struct hmk_profile *p, u64 profile_ns)
 {
@@ -243,7 +256,7 @@ static void interval_track(struct hmk_profile *p, u64 profile_ns)
 		p->sample_cost_ns = p->scan_cost_ns * (p->params.num_scans + 1);
 	else if (p->watched)
 		p->sample_cost_ns = hmk_budget_track(interval_is_early(p) ? 0 : p->sample_cost_ns,
-						     div64_u64(p->watch_ns, p->watched));
+						     interval_sample_cost(p));
 }
 
 static void interval_finish(struct hmk_session *s, u32 scans)

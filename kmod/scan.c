@@ -285,7 +285,8 @@ static u32 scan_keep_read(const struct hmk_sample *from, u32 nr, struct hmk_samp
  * @p: all groups are closed.
  *
  * A region none of whose samples was read is stale; the first of them is the first when
- * regions take turns.
+ * regions take turns. Its windows were too short to be read in time, or too dear for the
+ * budget, which pays for the longest first: it has longer ones next time.
  */
 void hmk_scan_settle(struct hmk_profile *p)
 {
@@ -309,6 +310,7 @@ void hmk_scan_settle(struct hmk_profile *p)
 			continue;
 		}
 		hmk_region_set(r, HMK_REGION_STALE);
+		r->rung -= !!r->rung;
 		if (all)
 			p->quota.turn_at = r->start;
 		all = false;
