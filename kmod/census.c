@@ -13,7 +13,6 @@
 
 #define SLICE_PARTS	8u	/* a full rotation takes this many intervals, or more */
 #define STEP_BYTES	(2ull << 20)
-#define BUDGET_PARTS	8u	/* of the budget at most: samples tell of places, too */
 
 static void census_leaf(const struct hmk_leaf *leaf, void *arg)
 {
@@ -57,7 +56,7 @@ static void census_judge(struct hmk_region *r, const struct hmk_census *c)
 /* Its share of the interval's budget, in CPU time; one step at least. */
 static bool census_affords(struct hmk_profile *p, u64 begin)
 {
-	return hmk_charge_since(p, begin) < p->charge.budget_ns / BUDGET_PARTS;
+	return hmk_charge_since(p, begin) < p->charge.budget_ns / HMK_CENSUS_PARTS;
 }
 
 /* Another region than the one under way: begin with it. */

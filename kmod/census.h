@@ -9,6 +9,8 @@
 struct hmk_session;
 struct mm_struct;
 
+#define HMK_CENSUS_PARTS	8u	/* of the budget at most: samples tell of places, too */
+
 struct hmk_census {
 	/* The region whose pages are being counted, in as many intervals as it takes. */
 	u64 start, end;			/* @end 0: none */

@@ -109,8 +109,8 @@ u64 hmk_charge_since(struct hmk_profile *p, u64 begin)
  * hmk_charge_fixed() - what is set aside for work that is not for samples.
  * @p: the profile.
  *
- * Two mean deviations above the average: an interval is seldom that much dearer. The
- * census has a share of its own (census.c), which is of what is not planned with.
+ * Two mean deviations above the average: an interval is seldom that much dearer. What the
+ * census has for itself (HMK_CENSUS_PARTS) is of what nothing is planned with.
  *
  * Return: nanoseconds.
  */

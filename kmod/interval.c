@@ -222,15 +222,16 @@ static void interval_track_fixed(struct hmk_profile *p, u64 fixed_ns)
 }
 
 /*
- * What was not begun could not be paid for: the plan was made with too little. (The dearest
- * are the last to begin, so that the average of the others does not tell.)
+ * What was not begun, or not read, could not be paid for: the plan was made with too little.
+ * (The dearest are the last to begin, so that the average of the others does not tell.)
  */
 static u32 interval_sample_cost(const struct hmk_profile *p)
 {
+	u32 paid = p->late_groups ? p->watched : max(p->nr_samples, 1u);
 	u64 cost_ns = div_u64(p->watch_ns, p->watched);
 
-	if (p->watched < p->chosen)
-		cost_ns = max(cost_ns, div_u64((u64)p->sample_cost_ns * p->chosen, p->watched));
+	if (paid < p->chosen)
+		cost_ns = max(cost_ns, div_u64((u64)p->sample_cost_ns * p->chosen, paid));
 	return min_t(u64, cost_ns, U32_MAX);
 }
 
@@ -238,7 +239,8 @@ static u32 interval_sample_cost(const struct hmk_profile *p)
 static void interval_track(struct hmk_profile *p, u64 profile_ns)
 {
 	u64 watched_ns = hmk_ladder_climbs(&p->ladder) ? p->watch_ns : p->passes_ns;
-	u64 samples_ns = watched_ns + p->choice_ns + p->census_ns;
+	u64 census_ns = min(p->census_ns, p->charge.budget_ns / HMK_CENSUS_PARTS);
+	u64 samples_ns = watched_ns + p->choice_ns + census_ns;
 
 	interval_track_fixed(p, profile_ns > samples_ns ? profile_ns - samples_ns : 0);
 	if (p->chosen)
