@@ -297,7 +297,7 @@ void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
 	struct hmk_top top;
 
 	*res = (struct hmk_quota_result){ .degraded = nr > rule->num_ps };
-	if (rule->fair) {
+	if (rule->by_size) {
 		base = nr > rule->num_ps ? nr : rule->num_ps;
 		sum = quota_by_size(r, nr, rule->num_ps);
 		if (sum > base)

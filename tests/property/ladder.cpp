@@ -166,7 +166,7 @@ TEST(LadderProperties, SplitAndMergeKeepThePagesAndTheSums) {
       }
       ASSERT_EQ(at, pages * kPageBytes);
       const hmk_quota_rule quota = {
-          .num_ps = 1 + random.below32(2000), .top_k = 5, .scout_bp = 1000, .fair = 1};
+          .num_ps = 1 + random.below32(2000), .top_k = 5, .scout_bp = 1000, .by_size = 1};
       hmk_quota_result result;
       hmk_quota_assign(regions.data(), nr(), merged.freed_quota, &quota, &state, &result);
       std::uint64_t room = 0;

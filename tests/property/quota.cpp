@@ -53,7 +53,7 @@ TEST(QuotaProperties, TheSumIsTheBudgetThroughWholeIntervals) {
 
       const hmk_quota_rule rule = {
           .num_ps = num_ps, .top_k = 1 + random.below32(64), .scout_bp = random.below32(5001),
-          .fair = random.below32(2)};
+          .by_size = random.below32(2)};
       hmk_quota_result result;
       hmk_quota_assign(regions.data(), count(regions), merged.freed_quota, &rule, &state, &result);
 
@@ -103,7 +103,7 @@ TEST(QuotaProperties, AssigningAgainWithoutScoutsChangesNothing) {
     Random random(seed);
     Regions regions = refresh({}, random_spans(random, 20000), 1).regions;
     const hmk_quota_rule rule = {
-        .num_ps = random.below32(3000), .top_k = 5, .scout_bp = 0, .fair = 0};
+        .num_ps = random.below32(3000), .top_k = 5, .scout_bp = 0, .by_size = 0};
     hmk_quota_state state{};
     hmk_quota_result result;
     hmk_quota_assign(regions.data(), count(regions), 0, &rule, &state, &result);

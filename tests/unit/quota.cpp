@@ -17,7 +17,7 @@ Regions base_regions(std::uint64_t nr) {
 
 class Quota : public testing::Test {
  protected:
-  hmk_quota_rule rule_ = {.num_ps = 0, .top_k = 5, .scout_bp = 0, .fair = 0};
+  hmk_quota_rule rule_ = {.num_ps = 0, .top_k = 5, .scout_bp = 0, .by_size = 0};
   hmk_quota_state state_{};
   hmk_quota_result result_{};
 

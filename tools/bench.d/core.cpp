@@ -90,7 +90,7 @@ void pass(std::vector<hmk_region>& now, std::vector<hmk_region>& next,
   const hmk_tau_rule tau = hmk_budget_tau_rule(kScans, 0, 0, 0);
   const hmk_split_rule split = {tau.tau2_q16, HMK_CORE_Q16_ONE / 2, 2, nullptr};
   const hmk_merge_rule merge = {256ull << 20, tau.base_q16, 2};
-  const hmk_quota_rule quota = {.num_ps = 2 * nr, .top_k = 5, .scout_bp = 1000, .fair = 0};
+  const hmk_quota_rule quota = {.num_ps = 2 * nr, .top_k = 5, .scout_bp = 1000, .by_size = 0};
   hmk_split_result splits;
   hmk_merge_result merges;
   hmk_quota_result quotas;

@@ -112,7 +112,7 @@ class HmKeeper final : public Profiler {
       return;
     }
     const hmk_quota_rule rule = {
-        .num_ps = num_ps_, .top_k = kTopK, .scout_bp = kScoutBp, .fair = !windows_.equal()};
+        .num_ps = num_ps_, .top_k = kTopK, .scout_bp = kScoutBp, .by_size = !windows_.equal()};
     hmk_quota_result res;
     hmk_quota_assign(now_.data(), nr(), freed, &rule, &quota_, &res);
     out.quota_sum = res.sum;
