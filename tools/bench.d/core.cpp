@@ -1,145 +1,214 @@
 // SPDX-License-Identifier: MIT
 //
-// One judge-and-publish pass as the module makes it: judge, publish, split,
-// merge, assign quotas. Neighbours differ, so that most regions stay; one in 16
-// splits and one in 16 merges.
+// What hmk.ko does once in an interval beside scanning, in its order (kmod/interval.c):
+// gather, judge, publish, split, merge, quotas, tau1, and before the next one place and turns.
 #include <hmk/core/budget.h>
 #include <hmk/core/hotness.h>
 #include <hmk/core/quota.h>
 #include <hmk/core/rate.h>
 #include <hmk/core/region.h>
+#include <hmk/core/residency.h>
 #include <linux/hmk.h>
 
-#include <array>
+#include <algorithm>
+#include <string>
+#include <utility>
 
 #include "bench.hpp"
+#include "core_input.hpp"
 
 namespace hmk::bench {
 
 namespace {
 
-constexpr std::uint32_t kScans = 3;
+constexpr __u32 kAlphaQ16 = HMK_CORE_Q16_ONE / 2;
+constexpr __u64 kMaxRegion = 256ull << 20;
 
-void fill(std::vector<hmk_region>& regions, std::uint32_t nr) {
-  regions.resize(nr);
-  for (std::uint32_t i = 0; i < nr; i++) {
-    const bool hot = i % 2 != 0 && i % 32 != 1;  // one of 32 is as cold as its neighbours
-    hmk_region& r = regions[i];
-    r = {};
-    r.start = i * HMK_CORE_BASE_REGION;
-    r.end = r.start + HMK_CORE_BASE_REGION;
-    r.quota = 2;
-    r.accesses = hot ? 2 * kScans : 0;
-    r.hi_q16 = r.prev_hi_q16 = r.whi_q16 = (hot ? kScans : 0) << 16;
-    r.count_min = r.count_max = hot ? kScans : 0;
-    if (i % 16 == 4) {  // its samples disagree
-      r.count_max = kScans;
-      r.accesses = kScans;
-    }
-    r.generation = 1;
-    r.resident_pages = 512;
-    r.leaf_shift = HMK_CORE_PAGE_SHIFT;
-    r.age = 9;
+/// Stages in the order in which they were timed, each with its milliseconds.
+class Stages {
+ public:
+  void begin() { at_ = Clock::now(), stage_ = 0, all_ = 0; }
+  void end(const char* name) {
+    const double took = ms(Clock::now() - at_);
+    if (stage_ == stages_.size()) stages_.emplace_back(name, std::vector<double>());
+    stages_[stage_++].second.push_back(took);
+    all_ += took;
+    at_ = Clock::now();
   }
-}
+  void end_pass() { passes_.push_back(all_); }
 
-/// Two for each region, one with its most and one with its least.
-std::vector<hmk_sample> samples_of(const std::vector<hmk_region>& regions) {
-  std::vector<hmk_sample> samples;
-  for (const hmk_region& r : regions)
-    for (const __u8 count : {r.count_max, r.count_min})
-      samples.push_back({.addr = r.start, .count = count, .dirty = 0, .node = 0, .turn = 0});
-  return samples;
-}
-
-void publish(const std::vector<hmk_region>& regions, std::vector<hmk_record>& table) {
-  static const hmk_ladder windows = [] {
-    hmk_ladder made;
-    hmk_ladder_make_equal(&made, 1'000'000'000 / kScans, kScans);
-    return made;
-  }();
-  for (std::size_t i = 0; i < regions.size(); i++) {
-    const hmk_region& r = regions[i];
-    table[i] = {.start = r.start,
-                .length = r.end - r.start,
-                .hi_q16 = r.hi_q16,
-                .whi_q16 = r.whi_q16,
-                .rate_q8 = hmk_ladder_rate_q8(&windows, r.whi_q16),
-                .rate_dev_q8 = hmk_rate_dev_q8(&windows, r.whi_q16, r.quota * 48u),
-                .resident_pages = r.resident_pages,
-                .away_pages = r.away_pages,
-                .node = r.node,
-                .generation = r.generation,
-                .samples = r.quota,
-                .writes = r.writes,
-                .leaf_shift = r.leaf_shift,
-                .kind = r.kind,
-                .flags = 0,
-                .away_node = r.away_node};
+  const std::vector<double>& passes() const { return passes_; }
+  void tell(nlohmann::ordered_json& row) const {
+    for (const auto& [name, times] : stages_) row[name + "_ms"] = median(times);
   }
-}
 
-struct Parts {
-  std::vector<double> all, judge, publish, split, merge, quota;
+ private:
+  Clock::time_point at_{};
+  std::size_t stage_ = 0;
+  double all_ = 0;
+  std::vector<std::pair<std::string, std::vector<double>>> stages_;
+  std::vector<double> passes_;
 };
 
-void pass(std::vector<hmk_region>& now, std::vector<hmk_region>& next,
-          const std::vector<hmk_sample>& samples, std::vector<hmk_record>& table,
-          hmk_quota_state& state, Parts& parts) {
-  const auto nr = static_cast<__u32>(now.size());
-  const hmk_tau_rule tau = hmk_budget_tau_rule(kScans, 0, 0, 0);
-  const hmk_split_rule split = {tau.tau2_q16, HMK_CORE_Q16_ONE / 2, 2, nullptr};
-  const hmk_merge_rule merge = {256ull << 20, tau.base_q16, 2};
-  const hmk_quota_rule quota = {.num_ps = 2 * nr, .top_k = 5, .scout_bp = 1000, .by_size = 0};
-  hmk_split_result splits;
-  hmk_merge_result merges;
-  hmk_quota_result quotas;
+/// Regions in an array that is as long as they will ever be.
+struct Regions {
+  std::vector<hmk_region> room;
+  __u32 nr = 0;
 
-  std::array<Clock::time_point, 6> at;
-  at[0] = Clock::now();
-  hmk_hotness_judge(now.data(), nr, HMK_CORE_Q16_ONE / 2);
-  at[1] = Clock::now();
-  publish(now, table);
-  at[2] = Clock::now();
-  __u32 n = hmk_regions_split(now.data(), nr, samples.data(), next.data(),
-                              static_cast<__u32>(next.size()), &split, &splits);
-  at[3] = Clock::now();
-  n = hmk_regions_merge(next.data(), n, &merge, &merges);
-  at[4] = Clock::now();
-  hmk_quota_assign(next.data(), n, merges.freed_quota, &quota, &state, &quotas);
-  at[5] = Clock::now();
-  parts.all.push_back(ms(at[5] - at[0]));
-  parts.judge.push_back(ms(at[1] - at[0]));
-  parts.publish.push_back(ms(at[2] - at[1]));
-  parts.split.push_back(ms(at[3] - at[2]));
-  parts.merge.push_back(ms(at[4] - at[3]));
-  parts.quota.push_back(ms(at[5] - at[4]));
+  hmk_region* at() { return room.data(); }
+};
+
+/// One interval's state, as a session of the module has it.
+struct Session {
+  hmk_ladder windows;
+  hmk_tau_rule tau;
+  Regions now, next;
+  std::vector<hmk_record> table;
+  hmk_crowd crowd{};
+  hmk_quota_state quota{};
+  __u32 splits = 0, merges = 0;
+
+  Session(bool is_ladder, std::uint32_t nr)
+      : windows(bench::windows(is_ladder)), tau(hmk_ladder_tau_rule(&windows, 0, 0, 0)), table(nr) {
+    now.room.resize(2 * std::size_t{nr});
+    next.room.resize(2 * std::size_t{nr});
+  }
+
+  bool climbs() const { return hmk_ladder_climbs(&windows); }
+
+  /// The interval before was like this one.
+  void begin(const std::vector<hmk_region>& regions) {
+    std::copy(regions.begin(), regions.end(), now.at());
+    now.nr = static_cast<__u32>(regions.size());
+    quota = {};
+    crowd = {};
+    for (const hmk_region& r : regions) {
+      hmk_region before = r;
+      hmk_region_set(&before, HMK_REGION_STALE);
+      hmk_ladder_judge(&windows, &crowd, &before, 1);
+    }
+    hmk_crowd_take(&crowd, &windows);
+  }
+
+  void gather(const std::vector<hmk_sample>& samples) {
+    hmk_hotness_gather(now.at(), now.nr, samples.data());
+    hmk_residency_guess(now.at(), now.nr, samples.data());
+  }
+
+  void judge() {
+    if (!climbs()) return hmk_hotness_judge(now.at(), now.nr, kAlphaQ16);
+    hmk_ladder_judge(&windows, &crowd, now.at(), now.nr);
+    hmk_crowd_take(&crowd, &windows);
+  }
+
+  hmk_record record(const hmk_region& r) const;
+  void publish() {
+    for (std::size_t i = 0; i < table.size(); i++) table[i] = record(now.room[i]);
+  }
+
+  void split(const std::vector<hmk_sample>& samples) {
+    const hmk_split_rule rule = {tau.tau2_q16, kAlphaQ16, 2, &windows};
+    hmk_split_result res;
+    const __u32 room = hmk_regions_split_room(now.at(), now.nr, &rule);
+    if (room > next.room.size()) next.room.resize(room);
+    next.nr = hmk_regions_split(now.at(), now.nr, samples.data(), next.at(), room, &rule, &res);
+    std::swap(now, next);
+    splits = res.splits;
+  }
+
+  __u64 merge() {
+    const hmk_merge_rule rule = {kMaxRegion, tau.base_q16, 2};
+    hmk_merge_result res;
+    now.nr = hmk_regions_merge(now.at(), now.nr, &rule, &res);
+    merges = res.merges;
+    return res.freed_quota;
+  }
+
+  void assign(__u32 num_ps, __u64 freed) {
+    const hmk_quota_rule rule = {
+        .num_ps = num_ps, .top_k = 5, .scout_bp = 1000, .by_size = climbs()};
+    hmk_quota_result res;
+    hmk_quota_assign(now.at(), now.nr, freed, &rule, &quota, &res);
+  }
+};
+
+/// As kmod/publish.c and kmod/windows.c write it.
+hmk_record Session::record(const hmk_region& r) const {
+  __u32 samples_q4 = r.quota * 48u, whi = r.whi_q16;
+  if (climbs()) {
+    samples_q4 = r.trust + crowd.kappa;
+    if (whi) whi = hmk_crowd_shrink_q16(&crowd, &r);
+  }
+  return {.start = r.start,
+          .length = r.end - r.start,
+          .hi_q16 = r.hi_q16,
+          .whi_q16 = whi,
+          .rate_q8 = hmk_ladder_rate_q8(&windows, whi),
+          .rate_dev_q8 = hmk_rate_dev_q8(&windows, whi, samples_q4),
+          .resident_pages = r.resident_pages,
+          .away_pages = r.away_pages,
+          .node = r.node,
+          .generation = r.generation,
+          .samples = r.quota,
+          .writes = r.writes,
+          .leaf_shift = r.leaf_shift,
+          .kind = r.kind,
+          .flags = 0,
+          .away_node = r.away_node};
+}
+
+/// All regions were watched; in the next interval half of them wait for their turn.
+void pass(Session& s, const std::vector<hmk_sample>& samples, Stages& stages) {
+  const __u32 num_ps = 2 * s.now.nr;
+  stages.begin();
+  s.gather(samples);
+  stages.end("gather");
+  s.judge();
+  stages.end("judge");
+  s.publish();
+  stages.end("publish");
+  s.split(samples);
+  stages.end("split");
+  const __u64 freed = s.merge();
+  stages.end("merge");
+  s.assign(num_ps, freed);
+  stages.end("quota");
+  (void)hmk_budget_next_tau1(s.tau.base_q16, &s.tau, s.now.at(), s.now.nr, num_ps);
+  stages.end("tau1");
+  if (s.climbs()) hmk_ladder_place(&s.windows, &s.crowd, s.now.at(), s.now.nr);
+  stages.end("place");
+  hmk_quota_take_turns(s.now.at(), s.now.nr, num_ps / 2, &s.quota);
+  stages.end("turns");
+  stages.end_pass();
+}
+
+nlohmann::ordered_json row(bool is_ladder, std::uint32_t nr, unsigned repetitions) {
+  Session session(is_ladder, nr);
+  Stages stages;
+  const Interval input = interval(session.windows, nr);
+  for (unsigned i = 0; i < repetitions; i++) {
+    session.begin(input.regions);
+    pass(session, input.samples, stages);
+  }
+  const std::vector<double>& passes = stages.passes();
+  nlohmann::ordered_json told = {{"windows", is_ladder ? "ladder" : "equal"},
+                                 {"regions", nr},
+                                 {"splits", session.splits},
+                                 {"merges", session.merges},
+                                 {"pass_ms", median(passes)},
+                                 {"pass_ms_p10", quantile(passes, 0.1)},
+                                 {"pass_ms_p90", quantile(passes, 0.9)},
+                                 {"ns_per_region", median(passes) * 1e6 / nr}};
+  stages.tell(told);
+  return told;
 }
 
 }  // namespace
 
 nlohmann::ordered_json core(const std::vector<std::uint32_t>& sizes, unsigned repetitions) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const std::uint32_t nr : sizes) {
-    std::vector<hmk_region> now, next(nr + nr / 8);
-    std::vector<hmk_record> table(nr);
-    hmk_quota_state state{};
-    Parts parts;
-    for (unsigned i = 0; i < repetitions; i++) {
-      fill(now, nr);
-      pass(now, next, samples_of(now), table, state, parts);
-    }
-    rows.push_back({{"regions", nr},
-                    {"pass_ms", median(parts.all)},
-                    {"pass_ms_p10", quantile(parts.all, 0.1)},
-                    {"pass_ms_p90", quantile(parts.all, 0.9)},
-                    {"ns_per_region", median(parts.all) * 1e6 / nr},
-                    {"judge_ms", median(parts.judge)},
-                    {"publish_ms", median(parts.publish)},
-                    {"split_ms", median(parts.split)},
-                    {"merge_ms", median(parts.merge)},
-                    {"quota_ms", median(parts.quota)}});
-  }
+  for (const std::uint32_t nr : sizes)
+    for (const bool is_ladder : {true, false}) rows.push_back(row(is_ladder, nr, repetitions));
   return rows;
 }
 

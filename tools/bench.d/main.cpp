@@ -21,6 +21,7 @@ struct Goal {
 
 constexpr std::uint32_t kRegions = 786432;
 constexpr Goal kGoals[] = {{"core", "pass_ms", 25, true},
+                           {"core", "judge_ms", 5, true},
                            {"policy", "decide_ms", 50, true},
                            {"policy", "bytes_per_region", 64, true},
                            {"scale", "of_oracle", 0.95, false},
@@ -30,7 +31,8 @@ constexpr Goal kGoals[] = {{"core", "pass_ms", 25, true},
 bool meets_goals(const std::string& what, const nlohmann::ordered_json& rows) {
   bool meets = true;
   for (const auto& row : rows) {
-    const bool is_compared = row.contains("view") && row["view"] != "flat";  // not what ships
+    const bool is_compared = row.value("view", "flat") != "flat" ||
+                             row.value("windows", "ladder") != "ladder";  // not what ships
     if (row["regions"] != kRegions || is_compared) continue;
     for (const Goal& goal : kGoals) {
       if (what != goal.bench) continue;
