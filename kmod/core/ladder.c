@@ -3,6 +3,7 @@
  * Which windows a sample is read after, and which rate a hotness stands for.
  */
 #include <hmk/core/ladder.h>
+#include <hmk/core/rate.h>
 
 #define Q8		256
 #define LOG2_SECOND_Q8	7654		/* of its nanoseconds */
@@ -146,6 +147,7 @@ static void ladder_fill(struct hmk_ladder *l)
 	for (i = 1; i < last; i++)
 		ladder_fill_row(l, i, i * step);
 	ladder_fill_row(l, last, last * step - step / 2);
+	hmk_rate_fill(l);
 }
 
 /**

@@ -6,6 +6,7 @@
 #include <hmk/core/hotness.h>
 #include <hmk/core/ladder.h>
 #include <hmk/core/quota.h>
+#include <hmk/core/rate.h>
 
 #include <algorithm>
 #include <cmath>
@@ -57,6 +58,28 @@ TEST(LadderProperties, TheRateOfAHotnessHasThatHotness) {
       const std::uint32_t hotness = kStep + random.below32((l.nr << 16) - 2 * kStep);
       const std::uint32_t back = hmk_ladder_hotness_q16(&l, hmk_ladder_rate_q8(&l, hotness));
       ASSERT_NEAR(back, hotness, kStep) << l.nr << ' ' << l.ratio_shift;
+    }
+  }
+}
+
+// It is looked up in two tables, of which one has roots only in steps.
+TEST(LadderProperties, TheDeviationOfARateIsThatOfTheFormula) {
+  for (std::uint64_t seed = 0; seed < rounds(100); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const hmk_ladder l = any_ladder(random);
+    const std::uint32_t last = l.nr * HMK_LADDER_STEPS;
+    for (int i = 0; i < 200; ++i) {
+      const std::uint32_t row = random.below32(last + 1);
+      const auto samples =
+          static_cast<std::uint32_t>(std::max<std::uint64_t>(random.next() >> (32 + random.below(32)), 1));
+      const std::uint32_t low = row ? row - 1 : 0, high = std::min(row + 1, last);
+      const double slope =
+          double(l.rate_q8[high] - l.rate_q8[low]) * HMK_LADDER_STEPS / (high - low);
+      const double expected = std::sqrt(l.var_q16[row] / 65536.0 / (samples / 16.0)) * slope;
+      const std::uint16_t told = hmk_rate_dev_q8(&l, row * (kOne / HMK_LADDER_STEPS), samples);
+      ASSERT_LE(std::abs(told - std::min(expected, 65535.0)), 1 + expected / 1000)
+          << row << ' ' << samples;
     }
   }
 }

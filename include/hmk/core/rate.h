@@ -8,6 +8,7 @@
 extern "C" {
 #endif
 
+void hmk_rate_fill(struct hmk_ladder *l);
 __u16 hmk_rate_dev_q8(const struct hmk_ladder *l, __u32 hotness_q16, __u32 samples_q4);
 
 #ifdef __cplusplus
