@@ -58,6 +58,26 @@ __u32 hmk_hotness_variance_q16(const struct hmk_region *r)
 					  : r->prev_hi_q16 - r->hi_q16;
 }
 
+/* In registers: for all the compiler knows, a region could lie among its samples. */
+static void hotness_gather(struct hmk_region *r, const struct hmk_sample *s,
+			   const struct hmk_sample *end)
+{
+	__u32 accesses = 0, writes = 0, least = 0xff, most = 0;
+
+	for (; s < end; s++) {
+		const __u32 count = s->count;
+
+		accesses += count;
+		writes += s->dirty;
+		least = count < least ? count : least;
+		most = count > most ? count : most;
+	}
+	r->accesses = (__u16)accesses;
+	r->writes = (__u16)writes;
+	r->count_min = (__u8)least;
+	r->count_max = (__u8)most;
+}
+
 /**
  * hmk_hotness_gather() - fold the samples' counts into their regions (HK-9).
  * @r:       regions; quota is how many of @samples are theirs.
@@ -68,23 +88,13 @@ __u32 hmk_hotness_variance_q16(const struct hmk_region *r)
  */
 void hmk_hotness_gather(struct hmk_region *r, __u32 nr, const struct hmk_sample *samples)
 {
-	const struct hmk_sample *s = samples, *end;
+	const struct hmk_sample *s = samples;
 
 	for (; nr; nr--, r++) {
 		if (hmk_region_is(r, HMK_REGION_STALE))
 			continue;
-		r->accesses = 0;
-		r->writes = 0;
-		r->count_min = 0xff;
-		r->count_max = 0;
-		for (end = s + r->quota; s < end; s++) {
-			r->accesses = (__u16)(r->accesses + s->count);
-			r->writes = (__u16)(r->writes + s->dirty);
-			if (s->count < r->count_min)
-				r->count_min = s->count;
-			if (s->count > r->count_max)
-				r->count_max = s->count;
-		}
+		hotness_gather(r, s, s + r->quota);
+		s += r->quota;
 	}
 }
 

@@ -11,6 +11,11 @@
 #include <linux/hmk.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -23,19 +28,26 @@ namespace {
 
 constexpr __u32 kAlphaQ16 = HMK_CORE_Q16_ONE / 2;
 constexpr __u64 kMaxRegion = 256ull << 20;
+constexpr __u32 kSlice = 4096;  // HMK_SLICE of the module: what is judged at a time
+constexpr unsigned kRoom = 2;   // arrays hold so many times the regions
 
-/// Stages in the order in which they were timed, each with its milliseconds.
+/// Milliseconds of each stage, in the order in which they first ended.
 class Stages {
  public:
-  void begin() { at_ = Clock::now(), stage_ = 0, all_ = 0; }
+  void begin() {
+    at_ = Clock::now();
+    for (auto& [name, times] : stages_) times.push_back(0);
+    passes_.push_back(0);
+  }
+  /// Since the last one ended; of a stage that ends several times in a pass, the sum.
   void end(const char* name) {
     const double took = ms(Clock::now() - at_);
-    if (stage_ == stages_.size()) stages_.emplace_back(name, std::vector<double>());
-    stages_[stage_++].second.push_back(took);
-    all_ += took;
+    auto stage = std::ranges::find(stages_, name, &Stage::first);
+    if (stage == stages_.end()) stage = stages_.insert(stage, {name, {0.0}});
+    stage->second.back() += took;
+    passes_.back() += took;
     at_ = Clock::now();
   }
-  void end_pass() { passes_.push_back(all_); }
 
   const std::vector<double>& passes() const { return passes_; }
   void tell(nlohmann::ordered_json& row) const {
@@ -43,19 +55,30 @@ class Stages {
   }
 
  private:
+  using Stage = std::pair<std::string, std::vector<double>>;
   Clock::time_point at_{};
-  std::size_t stage_ = 0;
-  double all_ = 0;
-  std::vector<std::pair<std::string, std::vector<double>>> stages_;
+  std::vector<Stage> stages_;
   std::vector<double> passes_;
 };
 
-/// Regions in an array that is as long as they will ever be.
-struct Regions {
-  std::vector<hmk_region> room;
+/// Regions in an array that begins with a page, as kvmalloc() gives it, and never grows.
+class Regions {
+ public:
+  explicit Regions(std::size_t room)
+      : room_(static_cast<hmk_region*>(std::aligned_alloc(4096, bytes(room)))) {
+    if (!room_) throw std::bad_alloc();
+    std::memset(room_.get(), 0, bytes(room));  // no page faults later
+  }
+  hmk_region* at() { return room_.get(); }
+
   __u32 nr = 0;
 
-  hmk_region* at() { return room.data(); }
+ private:
+  static std::size_t bytes(std::size_t room) { return (room * sizeof(hmk_region) | 4095) + 1; }
+  struct Free {
+    void operator()(hmk_region* regions) const { std::free(regions); }
+  };
+  std::unique_ptr<hmk_region[], Free> room_;
 };
 
 /// One interval's state, as a session of the module has it.
@@ -69,10 +92,11 @@ struct Session {
   __u32 splits = 0, merges = 0;
 
   Session(bool is_ladder, std::uint32_t nr)
-      : windows(bench::windows(is_ladder)), tau(hmk_ladder_tau_rule(&windows, 0, 0, 0)), table(nr) {
-    now.room.resize(2 * std::size_t{nr});
-    next.room.resize(2 * std::size_t{nr});
-  }
+      : windows(bench::windows(is_ladder)),
+        tau(hmk_ladder_tau_rule(&windows, 0, 0, 0)),
+        now(kRoom * std::size_t{nr}),
+        next(kRoom * std::size_t{nr}),
+        table(nr) {}
 
   bool climbs() const { return hmk_ladder_climbs(&windows); }
 
@@ -90,27 +114,28 @@ struct Session {
     hmk_crowd_take(&crowd, &windows);
   }
 
-  void gather(const std::vector<hmk_sample>& samples) {
-    hmk_hotness_gather(now.at(), now.nr, samples.data());
-    hmk_residency_guess(now.at(), now.nr, samples.data());
+  /// One slice; its samples begin at `samples`. Return: where the next one's do.
+  const hmk_sample* gather(__u32 first, __u32 many, const hmk_sample* samples) {
+    hmk_hotness_gather(now.at() + first, many, samples);
+    return hmk_residency_guess(now.at() + first, many, samples);
   }
-
-  void judge() {
-    if (!climbs()) return hmk_hotness_judge(now.at(), now.nr, kAlphaQ16);
-    hmk_ladder_judge(&windows, &crowd, now.at(), now.nr);
-    hmk_crowd_take(&crowd, &windows);
+  void judge(__u32 first, __u32 many) {
+    if (climbs())
+      hmk_ladder_judge(&windows, &crowd, now.at() + first, many);
+    else
+      hmk_hotness_judge(now.at() + first, many, kAlphaQ16);
   }
 
   hmk_record record(const hmk_region& r) const;
   void publish() {
-    for (std::size_t i = 0; i < table.size(); i++) table[i] = record(now.room[i]);
+    for (std::size_t i = 0; i < table.size(); i++) table[i] = record(now.at()[i]);
   }
 
   void split(const std::vector<hmk_sample>& samples) {
     const hmk_split_rule rule = {tau.tau2_q16, kAlphaQ16, 2, &windows};
     hmk_split_result res;
     const __u32 room = hmk_regions_split_room(now.at(), now.nr, &rule);
-    if (room > next.room.size()) next.room.resize(room);
+    if (room > kRoom * table.size()) throw std::length_error("core: more splits than foreseen");
     next.nr = hmk_regions_split(now.at(), now.nr, samples.data(), next.at(), room, &rule, &res);
     std::swap(now, next);
     splits = res.splits;
@@ -161,10 +186,15 @@ hmk_record Session::record(const hmk_region& r) const {
 void pass(Session& s, const std::vector<hmk_sample>& samples, Stages& stages) {
   const __u32 num_ps = 2 * s.now.nr;
   stages.begin();
-  s.gather(samples);
-  stages.end("gather");
-  s.judge();
-  stages.end("judge");
+  const hmk_sample* next = samples.data();
+  for (__u32 i = 0; i < s.now.nr; i += kSlice) {
+    const __u32 many = std::min(kSlice, s.now.nr - i);
+    next = s.gather(i, many, next);
+    stages.end("gather");
+    s.judge(i, many);
+    stages.end("judge");
+  }
+  if (s.climbs()) hmk_crowd_take(&s.crowd, &s.windows);
   s.publish();
   stages.end("publish");
   s.split(samples);
@@ -179,7 +209,6 @@ void pass(Session& s, const std::vector<hmk_sample>& samples, Stages& stages) {
   stages.end("place");
   hmk_quota_take_turns(s.now.at(), s.now.nr, num_ps / 2, &s.quota);
   stages.end("turns");
-  stages.end_pass();
 }
 
 nlohmann::ordered_json row(bool is_ladder, std::uint32_t nr, unsigned repetitions) {
