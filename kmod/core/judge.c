@@ -16,12 +16,26 @@
 #define EDGE_Q16	(HMK_CORE_Q16_ONE / 4)	/* this near to an end HI is at the end */
 #define JUMP_Z2		16u	/* surprises of 4 sigma are a change, */
 #define TURN_Z2		3u	/* so is one of 1.7 and the next of 1 the same way */
-#define VAR_LEAST_Q16	(HMK_CORE_Q16_ONE / 50)	/* the tables are not better than that */
+#define CHANGES		(HMK_REGION_RISING | HMK_REGION_FALLING)
 #define FADE_LEAST	(3 * TRUST_ONE)
 #define KAPPA_LEAST	(TRUST_ONE / 8)
 #define KAPPA_USUAL	(TRUST_ONE * 3 / 4)
 #define KAPPA_MOST	(TRUST_ONE * 7 / 4)
 #define SPREAD_Q16	(HMK_CORE_Q16_ONE * 2 / 5)	/* of regions that nobody has judged yet */
+
+/* As hmk_ladder_row(), for hotness that was judged: it is on the scale. */
+static __u32 judge_row(__u32 hotness_q16)
+{
+	const __u32 row = hotness_q16 / (HMK_CORE_Q16_ONE / HMK_LADDER_STEPS);
+
+	return row < HMK_LADDER_ROWS ? row : HMK_LADDER_ROWS - 1;
+}
+
+/* @value above 1. */
+static __u32 judge_inverse_q32(__u32 value)
+{
+	return ~(__u32)0 / value;
+}
 
 /* ---- rungs --------------------------------------------------------------- */
 
@@ -64,25 +78,24 @@ void hmk_ladder_place(const struct hmk_ladder *l, const struct hmk_crowd *crowd,
 	}
 }
 
-/* All its reads, or none, saw it, now and before: WHI lies beyond its windows. */
-static void judge_rung(const struct hmk_ladder *l, const struct hmk_crowd *crowd,
-		       struct hmk_region *r)
+/* All its reads, or none, saw it, now and before: WHI lies beyond its windows. Return: flags. */
+static __u32 judge_rung(const struct hmk_ladder *l, const struct hmk_crowd *crowd,
+			struct hmk_region *r)
 {
 	__u32 low = (__u32)r->rung << 16, high = low + (l->num_scans << 16);
 	__u32 top = hmk_ladder_top(l), jump = l->num_scans > 1 ? l->num_scans - 1 : 1;
 
-	hmk_region_clear(r, HMK_REGION_BEYOND);
-	if (r->rung < top && r->hi_q16 + EDGE_Q16 >= high && r->whi_q16 + 2 * EDGE_Q16 >= high) {
+	if (r->hi_q16 + EDGE_Q16 >= high && r->rung < top && r->whi_q16 + 2 * EDGE_Q16 >= high) {
 		r->rung = (__u8)(r->rung + jump < top ? r->rung + jump : top);
-		hmk_region_set(r, HMK_REGION_BEYOND);
-		if (r->whi_q16 <= crowd->mean_q16 + HMK_CORE_Q16_ONE * 3 / 2)
-			hmk_region_set(r, HMK_REGION_AGAIN);
-	} else if (r->rung && r->hi_q16 <= low + EDGE_Q16 && r->whi_q16 <= low + 2 * EDGE_Q16) {
-		r->rung = (__u8)(r->rung > jump ? r->rung - jump : 0);
-		hmk_region_set(r, HMK_REGION_BEYOND);
-	} else {
-		r->rung = judge_center(l, crowd, r->whi_q16);
+		return r->whi_q16 <= crowd->mean_q16 + HMK_CORE_Q16_ONE * 3 / 2 ?
+		       HMK_REGION_BEYOND | HMK_REGION_AGAIN : HMK_REGION_BEYOND;
 	}
+	if (r->hi_q16 <= low + EDGE_Q16 && r->rung && r->whi_q16 <= low + 2 * EDGE_Q16) {
+		r->rung = (__u8)(r->rung > jump ? r->rung - jump : 0);
+		return HMK_REGION_BEYOND;
+	}
+	r->rung = judge_center(l, crowd, r->whi_q16);
+	return 0;
 }
 
 /* ---- hotness ------------------------------------------------------------- */
@@ -106,96 +119,127 @@ static int judge_in_part(const struct hmk_region *r)
 	       (r->quota == 1 && hmk_region_bytes(r) > HMK_CORE_BASE_REGION);
 }
 
-/*
- * What is left of @trust when @samples new ones (both in 1/16) say @hi_q16. z is how far
- * that is from WHI over what chance explains: sqrt(variance * (1/samples + 1/trust)).
- */
-static __u32 judge_past(const struct hmk_ladder *l, struct hmk_region *r, __u32 hi_q16,
-			__u32 samples)
-{
-	__u32 trust = judge_faded(r->trust), apart, way;
+/* New samples beside the past, both in 1/16 of a sample. */
+struct news {
+	__u32 hi_q16;
+	__u32 samples, trust;
+	__u32 row;	/* of WHI so far */
+	/*
+	 * z2 / one is the square of how far HI is from WHI, over what chance explains:
+	 * variance * (1/samples + 1/trust).
+	 */
 	__u64 z2, one;
-	int again;
+};
 
-	way = hi_q16 > r->whi_q16 ? HMK_REGION_RISING : HMK_REGION_FALLING;
-	apart = (hi_q16 > r->whi_q16 ? hi_q16 - r->whi_q16 : r->whi_q16 - hi_q16) >> 8;
-	z2 = (__u64)apart * apart * samples * trust;
-	one = (__u64)(l->var_q16[hmk_ladder_row(l, r->whi_q16)] + VAR_LEAST_Q16) *
-	      (samples + trust) * TRUST_ONE;
-	again = hmk_region_is(r, way) && z2 > one;
-	if ((z2 > JUMP_Z2 * one && !judge_in_part(r)) || again ||
-	    r->count_max < l->few[hmk_ladder_row(l, r->whi_q16)])
+/* Far off, seldom, or already suspected to change: what is left of the past. *@flags: of @r. */
+static __u32 judge_change(const struct hmk_ladder *l, const struct hmk_region *r,
+			  const struct news *n, __u32 *flags)
+{
+	__u32 way = n->hi_q16 > r->whi_q16 ? HMK_REGION_RISING : HMK_REGION_FALLING;
+	__u32 trust = n->trust;
+	const int again = (*flags & way) && n->z2 > n->one;
+
+	if ((n->z2 > JUMP_Z2 * n->one && !judge_in_part(r)) || again ||
+	    r->count_max < l->few[n->row])
 		trust /= 8;
-	if (z2 <= TURN_Z2 * one && !again)
+	if (n->z2 <= TURN_Z2 * n->one && !again)
 		way = 0;
-	if (hmk_region_is(r, HMK_REGION_BEYOND))
+	if (*flags & HMK_REGION_BEYOND)
 		trust /= 4;
-	hmk_region_clear(r, HMK_REGION_RISING | HMK_REGION_FALLING);
-	hmk_region_set(r, way);
+	*flags = (*flags & ~(__u32)CHANGES) | way;
 	return trust;
 }
 
-/* @part / @whole of the way; @part is at most 2^12: 32 bits hold it. */
-static __u32 judge_towards(__u32 from_q16, __u32 to_q16, __u32 part, __u32 whole)
-{
-	__u32 way = to_q16 > from_q16 ? to_q16 - from_q16 : from_q16 - to_q16;
-	__u32 step = (way * part + whole / 2) / whole;
-
-	return to_q16 > from_q16 ? from_q16 + step : from_q16 - step;
-}
-
 /* Whether one more look decides: it stands out, but few samples say so. */
-static int judge_again(const struct hmk_crowd *crowd, const struct hmk_region *r)
+static __u32 judge_again(const struct hmk_crowd *crowd, const struct hmk_region *r)
 {
 	__u32 all = r->trust + crowd->kappa;
 	__u64 out;
 
-	if (r->whi_q16 <= crowd->mean_q16 || r->trust >= TRUST_ONE * 5 / 2)
+	if (r->trust >= TRUST_ONE * 5 / 2 || r->whi_q16 <= crowd->mean_q16)
 		return 0;
 	out = (__u64)(r->whi_q16 - crowd->mean_q16) * r->trust;
 	return out > (__u64)all * (HMK_CORE_Q16_ONE * 35 / 100) &&
-	       out < (__u64)all * (HMK_CORE_Q16_ONE * 130 / 100);
+	       out < (__u64)all * (HMK_CORE_Q16_ONE * 130 / 100) ? HMK_REGION_AGAIN : 0;
 }
 
-static void judge(const struct hmk_ladder *l, const struct hmk_crowd *crowd, struct hmk_region *r)
+/* The mean count, to the nearest; without a division for what quotas there are. */
+static __u32 judge_mean_q16(__u32 accesses, __u32 quota)
 {
-	__u32 hi = (((__u32)r->accesses << 16) + r->quota / 2u) / r->quota;
-	__u32 samples = r->quota * TRUST_ONE, past = 0, trust;
+	/* 2^32 / quota, rounded up: exact for sums below 2^27. */
+	static const __u64 inverse[HMK_CORE_MAX_QUOTA + 1] = {
+		0, 4294967296, 2147483648, 1431655766, 1073741824, 858993460, 715827883, 613566757,
+		536870912, 477218589, 429496730, 390451573, 357913942, 330382100, 306783379,
+		286331154, 268435456, 252645136, 238609295, 226050911, 214748365, 204522253,
+		195225787, 186737709, 178956971, 171798692, 165191050, 159072863, 153391690,
+		148102321, 143165577, 138547333, 134217728,
+	};
+	const __u32 sum_q16 = (accesses << 16) + quota / 2;
 
-	if (hmk_region_is(r, HMK_REGION_NEW)) {
-		r->hi_q16 = hi;		/* no interval before: has not changed */
-		r->whi_q16 = hi;
-		hmk_region_clear(r, HMK_REGION_NEW);
-	} else {
-		past = judge_past(l, r, hi, samples);
-	}
-	trust = samples + past;
-	r->whi_q16 = judge_towards(r->whi_q16, hi, samples, trust);
-	r->trust = trust > MAX_U16 ? MAX_U16 : (__u16)trust;
+	return quota <= HMK_CORE_MAX_QUOTA ? (__u32)(sum_q16 * inverse[quota] >> 32)
+					   : sum_q16 / quota;
+}
+
+/* @part of the way, the rest of a whole whose inverse is given in Q32; to the nearest. */
+static __u32 judge_towards(__u32 from_q16, __u32 to_q16, __u32 part, __u32 inverse_q32)
+{
+	const __s64 way = (__s32)(to_q16 - from_q16);
+
+	return from_q16 + (__u32)((way * part * inverse_q32 + (1ll << 31)) >> 32);
+}
+
+/* Most regions are what they were: one branch says so. Return: 1 / trust, in Q32. */
+static __u32 judge(const struct hmk_ladder *l, const struct hmk_crowd *crowd, struct hmk_region *r)
+{
+	struct news n = {
+		.hi_q16 = judge_mean_q16(r->accesses, r->quota),
+		.samples = r->quota * TRUST_ONE,
+		.trust = judge_faded(r->trust),
+		.row = judge_row(r->whi_q16),
+	};
+	const __s64 apart = (__s32)(n.hi_q16 - r->whi_q16);
+	__u32 flags = r->flags, trust, inverse;
+
+	n.z2 = ((__u64)(apart * apart) >> 16) * ((__u64)n.samples * n.trust);
+	n.one = (__u64)l->chance_q20[n.row] * (n.samples + n.trust);
 	r->prev_hi_q16 = r->hi_q16;
-	r->hi_q16 = hi;
-	if (r->age < 0xff)
-		r->age++;
-	hmk_region_clear(r, HMK_REGION_AGAIN);
-	if (judge_again(crowd, r))
-		hmk_region_set(r, HMK_REGION_AGAIN);
-	judge_rung(l, crowd, r);
+	r->hi_q16 = n.hi_q16;
+	if (flags & HMK_REGION_NEW) {
+		r->prev_hi_q16 = n.hi_q16;	/* no interval before: has not changed */
+		r->whi_q16 = n.hi_q16;
+		n.trust = 0;
+	} else if (flags & (CHANGES | HMK_REGION_BEYOND) || n.z2 > TURN_Z2 * n.one ||
+		   r->count_max < l->few[n.row]) {
+		n.trust = judge_change(l, r, &n, &flags);
+	}
+	trust = n.samples + n.trust;
+	inverse = judge_inverse_q32(trust);
+	r->whi_q16 = judge_towards(r->whi_q16, n.hi_q16, n.samples, inverse);
+	r->trust = trust > MAX_U16 ? MAX_U16 : (__u16)trust;
+	r->age = (__u8)(r->age + (r->age < 0xff));
+	flags &= ~(HMK_REGION_NEW | HMK_REGION_AGAIN | HMK_REGION_BEYOND);
+	flags |= judge_again(crowd, r);
+	flags |= judge_rung(l, crowd, r);
+	r->flags = (__u16)flags;
+	return inverse;
 }
 
 /* ---- all of them --------------------------------------------------------- */
 
-static void crowd_add(struct hmk_crowd *c, const struct hmk_ladder *l, const struct hmk_region *r)
+/* @inverse: 1 / trust of @r, in Q32. */
+static void crowd_add(struct hmk_crowd *c, const struct hmk_ladder *l, const struct hmk_region *r,
+		      __u32 inverse)
 {
-	__u64 pages = hmk_region_pages(r), whi = r->whi_q16 >> 8;
-	__u32 trust = r->trust > TRUST_ONE ? r->trust : TRUST_ONE;
+	const __u64 pages = hmk_region_pages(r), whi_pages = pages * (r->whi_q16 >> 8);
+	const __u64 var = (__u64)l->var_q16[judge_row(r->whi_q16)] * TRUST_ONE;
 
 	c->pages += pages;
 	if (hmk_region_is(r, HMK_REGION_NEW | HMK_REGION_BEYOND))
 		return;
 	c->judged += pages;
-	c->sum += pages * whi;
-	c->squares += pages * whi * whi;
-	c->noise += pages * (l->var_q16[hmk_ladder_row(l, r->whi_q16)] * TRUST_ONE / trust);
+	c->sum += whi_pages;
+	c->squares += whi_pages * (r->whi_q16 >> 8);
+	c->noise += pages * (var * inverse >> 32);
 }
 
 /**
@@ -211,13 +255,17 @@ static void crowd_add(struct hmk_crowd *c, const struct hmk_ladder *l, const str
 void hmk_ladder_judge(const struct hmk_ladder *l, struct hmk_crowd *crowd,
 		      struct hmk_region *r, __u32 nr)
 {
-	__u32 i;
+	struct hmk_crowd sum = *crowd;	/* in registers */
+	__u32 i, inverse;
 
 	for (i = 0; i < nr; i++) {
 		if (r[i].quota && !hmk_region_is(&r[i], HMK_REGION_STALE))
-			judge(l, crowd, &r[i]);
-		crowd_add(crowd, l, &r[i]);
+			inverse = judge(l, &sum, &r[i]);
+		else
+			inverse = judge_inverse_q32(r[i].trust > TRUST_ONE ? r[i].trust : TRUST_ONE);
+		crowd_add(&sum, l, &r[i], inverse);
 	}
+	*crowd = sum;
 }
 
 /*
@@ -285,5 +333,5 @@ __u32 hmk_crowd_shrink_q16(const struct hmk_crowd *c, const struct hmk_region *r
 		return c->mean_q16;
 	if (!all)
 		return r->whi_q16;
-	return judge_towards(r->whi_q16, c->mean_q16, c->kappa, all);
+	return judge_towards(r->whi_q16, c->mean_q16, c->kappa, judge_inverse_q32(all));
 }

@@ -12,6 +12,7 @@
 /* Counts are odd that chance gives less often than this: a cold one in a hot region costs more. */
 #define MANY_Q16	(HMK_CORE_Q16_ONE / 10)
 #define FEW_Q16		(HMK_CORE_Q16_ONE / 100)
+#define VAR_LEAST_Q16	(HMK_CORE_Q16_ONE / 50)	/* the tables are not better than that */
 #define TAU1_Q16	(HMK_CORE_Q16_ONE * 2 / 5)
 #define TAU2_Q16	(HMK_CORE_Q16_ONE * 4 / 5)
 
@@ -131,6 +132,7 @@ static void ladder_fill_row(struct hmk_ladder *l, __u32 row, __u32 hotness_q16)
 		many--;
 	l->rate_q8[row] = rate;
 	l->var_q16[row] = ladder_variance_q16(l, rate);
+	l->chance_q20[row] = (l->var_q16[row] + VAR_LEAST_Q16) << 4;
 	l->few[row] = (__u8)few;
 	l->many[row] = (__u8)many;
 }
