@@ -163,6 +163,19 @@ static __u32 judge_again(const struct hmk_crowd *crowd, const struct hmk_region 
 	       out < (__u64)all * (HMK_CORE_Q16_ONE * 130 / 100) ? HMK_REGION_AGAIN : 0;
 }
 
+/* Whether a count is one that chance rarely gives, */
+static int judge_odd(const struct hmk_ladder *l, const struct hmk_region *r, __u32 row)
+{
+	return (r->count_min < l->few[row]) | (r->count_max >= l->many[row]);
+}
+
+/* and one that a read tells: its windows are no reason. */
+static int judge_told(const struct hmk_ladder *l, const struct hmk_region *r, __u32 row)
+{
+	return (r->count_min < l->few[row] && r->count_min < r->rung + l->num_scans) ||
+	       (r->count_max >= l->many[row] && r->count_max > r->rung);
+}
+
 /* The mean count, to the nearest; without a division for what quotas there are. */
 static __u32 judge_mean_q16(__u32 accesses, __u32 quota)
 {
@@ -199,6 +212,7 @@ static __u32 judge(const struct hmk_ladder *l, const struct hmk_crowd *crowd, st
 	};
 	const __s64 apart = (__s32)(n.hi_q16 - r->whi_q16);
 	__u32 flags = r->flags, trust, inverse;
+	int odd = judge_odd(l, r, n.row);
 
 	n.z2 = ((__u64)(apart * apart) >> 16) * ((__u64)n.samples * n.trust);
 	n.one = (__u64)l->chance_q20[n.row] * (n.samples + n.trust);
@@ -208,8 +222,9 @@ static __u32 judge(const struct hmk_ladder *l, const struct hmk_crowd *crowd, st
 		r->prev_hi_q16 = n.hi_q16;	/* no interval before: has not changed */
 		r->whi_q16 = n.hi_q16;
 		n.trust = 0;
-	} else if (flags & (CHANGES | HMK_REGION_BEYOND) || n.z2 > TURN_Z2 * n.one ||
-		   r->count_max < l->few[n.row]) {
+		n.row = judge_row(n.hi_q16);
+		odd = judge_odd(l, r, n.row);
+	} else if (flags & (CHANGES | HMK_REGION_BEYOND) || n.z2 > TURN_Z2 * n.one || odd) {
 		n.trust = judge_change(l, r, &n, &flags);
 	}
 	trust = n.samples + n.trust;
@@ -217,9 +232,11 @@ static __u32 judge(const struct hmk_ladder *l, const struct hmk_crowd *crowd, st
 	r->whi_q16 = judge_towards(r->whi_q16, n.hi_q16, n.samples, inverse);
 	r->trust = trust > MAX_U16 ? MAX_U16 : (__u16)trust;
 	r->age = (__u8)(r->age + (r->age < 0xff));
-	flags &= ~(HMK_REGION_NEW | HMK_REGION_AGAIN | HMK_REGION_BEYOND);
+	flags &= ~(HMK_REGION_NEW | HMK_REGION_AGAIN | HMK_REGION_BEYOND | HMK_REGION_ODD);
 	flags |= judge_again(crowd, r);
 	flags |= judge_rung(l, crowd, r);
+	if (odd && judge_told(l, r, n.row))
+		flags |= HMK_REGION_ODD;
 	r->flags = (__u16)flags;
 	return inverse;
 }

@@ -73,18 +73,13 @@ static int split_is_odd(const struct odd *odd, __u32 count)
 
 static int split_wanted(const struct hmk_region *r, const struct hmk_split_rule *rule)
 {
-	__u32 spread = r->count_max > r->count_min ?
-		       (__u32)(r->count_max - r->count_min) << 16 : 0;
-
-	if (hmk_region_is(r, HMK_REGION_NEW | HMK_REGION_STALE) || !r->quota)
+	if (hmk_region_is(r, HMK_REGION_NEW | HMK_REGION_STALE))
 		return 0;
-	if (hmk_ladder_climbs(rule->ladder)) {
-		struct odd odd = split_odd_by_chance(r, rule->ladder);
-
-		return (r->quota >= 2 || r->trust >= SPLIT_TRUST) &&
-		       (split_is_odd(&odd, r->count_min) || split_is_odd(&odd, r->count_max));
-	}
-	return spread > rule->tau2_q16 && r->quota >= 2;
+	if (hmk_ladder_climbs(rule->ladder))
+		return hmk_region_is(r, HMK_REGION_ODD) &&
+		       (r->quota >= 2 || (r->quota && r->trust >= SPLIT_TRUST));
+	return r->quota >= 2 && r->count_max > r->count_min &&
+	       (__u32)(r->count_max - r->count_min) << 16 > rule->tau2_q16;
 }
 
 /* Chapter 8: odd are the fewer ones above or below the middle; of as many, the high ones. */

@@ -170,26 +170,47 @@ TEST_F(LadderJudge, SpreadsNewRegionsOverAllRungsWhileNothingIsKnown) {
   for (const hmk_region& each : r) EXPECT_EQ(each.rung, 1);
 }
 
+TEST_F(LadderJudge, SaysWhichCountsChanceRarelyGives) {
+  for (const std::uint32_t hotness : {1u, 2u, 4u}) {
+    const std::uint32_t row = hotness * HMK_LADDER_STEPS;
+    for (std::uint8_t rung = 0; rung <= hmk_ladder_top(&ladder_); ++rung) {
+      for (std::uint8_t seen = 0; seen <= ladder_.num_scans; ++seen) {
+        const auto count = static_cast<std::uint8_t>(rung + seen);
+        hmk_region r = steady(hotness * kOne, 32 * 16, rung);
+        judge(r, count);
+        const bool few = count < ladder_.few[row] && seen < ladder_.num_scans;
+        const bool many = count >= ladder_.many[row] && seen;
+        if (r.rung == rung) {  // else its windows were the wrong ones
+          EXPECT_EQ(hmk_region_is(&r, HMK_REGION_ODD), few || many) << hotness << rung << seen;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(LadderJudge, SplitsWhatChanceRarelyGives) {
   const hmk_split_rule rule = {
       .tau2_q16 = kOne, .alpha_q16 = 0, .generation = 2, .ladder = &ladder_};
-  hmk_region r = steady(kOne, 32 * 16, 0);
-  r.end = 8 * 512 * kPageBytes;
-  r.quota = 2;
-  hmk_sample samples[2] = {};
-  samples[0].addr = 3 * 512 * kPageBytes;
   Regions out(8);
   hmk_split_result result;
   for (std::uint8_t count = 0; count <= 3; ++count) {
-    samples[0].count = r.count_max = count;
-    samples[1].count = r.count_min = std::min<std::uint8_t>(count, 1);
+    hmk_region r = steady(kOne, 32 * 16, 0);
+    r.end = 8 * 512 * kPageBytes;
+    r.quota = 2;
+    hmk_sample samples[2] = {};
+    samples[0].addr = 3 * 512 * kPageBytes;
+    samples[0].count = count;
+    samples[1].count = std::min<std::uint8_t>(count, 1);
+    hmk_hotness_gather(&r, 1, samples);
+    hmk_ladder_judge(&ladder_, &crowd_, &r, 1);
     const std::uint32_t nr = hmk_regions_split(&r, 1, samples, out.data(), 8, &rule, &result);
     EXPECT_EQ(nr, count >= ladder_.many[16] ? 3u : 1u) << int(count);
     if (nr == 3) {
       EXPECT_EQ(out[1].start, samples[0].addr);
       EXPECT_EQ(out[1].whi_q16, count * kOne);
       EXPECT_LT(out[1].trust, 16);
-      EXPECT_LT(out[0].whi_q16, kOne);  // the odd one no longer counts there
+      EXPECT_GT(r.whi_q16, kOne + kOne / 20);
+      EXPECT_NEAR(out[0].whi_q16, kOne, 8);  // the odd one no longer counts there
     }
   }
   EXPECT_EQ(ladder_.many[16], 3);

@@ -18,7 +18,7 @@
  *
  *   place    rungs of new regions          (slices)
  *   watch    clear, wait and read, rungs in groups; hmk_hotness_gather()
- *   judge    HI, WHI, trust, the next rung (slices)
+ *   judge    HI, WHI, trust, the next rung, what is odd (slices)
  *   take     what all regions are like, once: hmk_crowd_take()
  *   publish  hmk_crowd_shrink_q16() of each region, and its rate
  *

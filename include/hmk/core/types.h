@@ -90,6 +90,7 @@ HMK_CORE_ASSERT(sizeof(struct hmk_sample) == 16);
 #define HMK_REGION_RISING	(1u << 8)	/* hotter than its past, and not by chance */
 #define HMK_REGION_FALLING	(1u << 9)	/* colder than its past */
 #define HMK_REGION_AGAIN	(1u << 10)	/* one more look decides: it goes first */
+#define HMK_REGION_ODD		(1u << 11)	/* a count is one that chance rarely gives */
 
 #ifdef __cplusplus
 }
