@@ -7,6 +7,8 @@
 #include <hmk/core/quota.h>
 #include <hmk/core/region.h>
 
+#define MAX_U32		((__u32)~0u)
+
 /* ---- the K largest variances (HK-21) ------------------------------------- */
 
 /**
@@ -47,7 +49,44 @@ void hmk_top_offer(struct hmk_top *top, __u32 index, __u32 variance_q16)
 	top->at[i].variance_q16 = variance_q16;
 }
 
+/* ---- shares --------------------------------------------------------------- */
+
+/*
+ * Deals @all out over a @whole, part by part: what a part has coming is a whole number,
+ * and the rest goes on to the next. One division for all parts; when they make up the
+ * whole, all is dealt out. @all and @whole are below 2^32, a part of one region has at
+ * most 2^32 pages.
+ */
+struct deal {
+	__u64 each_q32;
+	__u64 rest_q32;
+};
+
+static struct deal deal_begin(__u64 all, __u64 whole)
+{
+	/* Each is rounded down, by less than a unit each: what begins as rest makes up for it. */
+	return (struct deal){ .each_q32 = whole ? (all << 32) / whole : 0, .rest_q32 = MAX_U32 };
+}
+
+static __u64 deal(struct deal *d, __u64 part)
+{
+	const __u64 sum = d->rest_q32 + part * d->each_q32;
+
+	d->rest_q32 = sum & MAX_U32;
+	return sum >> 32;
+}
+
 /* ---- quotas -------------------------------------------------------------- */
+
+static __u32 quota_cap(const struct hmk_region *r)
+{
+	__u32 shift = r->leaf_shift < HMK_CORE_PAGE_SHIFT ? HMK_CORE_PAGE_SHIFT : r->leaf_shift;
+	__u64 leaves = (hmk_region_bytes(r) + (1ull << shift) - 1) >> shift;
+
+	if (leaves > HMK_CORE_MAX_QUOTA)
+		return HMK_CORE_MAX_QUOTA;
+	return leaves ? (__u32)leaves : 1;
+}
 
 /**
  * hmk_quota_cap() - the most samples a region can use (A-5, A-9).
@@ -59,12 +98,7 @@ void hmk_top_offer(struct hmk_top *top, __u32 index, __u32 variance_q16)
  */
 __u32 hmk_quota_cap(const struct hmk_region *r)
 {
-	__u32 shift = r->leaf_shift < HMK_CORE_PAGE_SHIFT ? HMK_CORE_PAGE_SHIFT : r->leaf_shift;
-	__u64 leaves = (hmk_region_bytes(r) + (1ull << shift) - 1) >> shift;
-
-	if (leaves > HMK_CORE_MAX_QUOTA)
-		return HMK_CORE_MAX_QUOTA;
-	return leaves ? (__u32)leaves : 1;
+	return quota_cap(r);
 }
 
 #define LEAST_MAX_REGION	(4ull << 20)
@@ -109,7 +143,7 @@ __u64 hmk_quota_sum(const struct hmk_region *r, __u32 nr)
 /* How many samples more a region can take. */
 static __u32 quota_gap(const struct hmk_region *r)
 {
-	__u32 cap = hmk_quota_cap(r);
+	__u32 cap = quota_cap(r);
 
 	return r->quota < cap ? cap - r->quota : 0;
 }
@@ -129,7 +163,7 @@ static __u64 quota_recall(struct hmk_region *r, __u32 nr, struct hmk_top *top)
 	__u32 i;
 
 	for (i = 0; i < nr; i++) {
-		__u32 cap = hmk_quota_cap(&r[i]);
+		__u32 cap = quota_cap(&r[i]);
 
 		if (hmk_region_is(&r[i], HMK_REGION_SCOUTED) && r[i].quota > 1)
 			r[i].quota--;
@@ -166,21 +200,22 @@ static __u64 quota_reward(struct hmk_region *r, __u64 freed, const struct hmk_to
 /* Shares @more samples by size, what does not fit one by one in turn. */
 static __u64 quota_spread(struct hmk_region *r, __u32 nr, __u64 more, __u64 *address)
 {
-	__u64 pages = 0, carry = 0, left = more, before;
+	__u64 pages = 0, left = more, before;
+	struct deal shares;
 	__u32 i, n, first;
 
+	if (!more)
+		return 0;
 	for (i = 0; i < nr; i++)
 		pages += quota_gap(&r[i]) ? hmk_region_pages(&r[i]) : 0;
+	shares = deal_begin(more, pages);
 	for (i = 0; i < nr && pages; i++) {
 		__u32 can = quota_gap(&r[i]);
 		__u64 give;
 
 		if (!can)
 			continue;
-		/* Less than 2^32 samples, at most 2^32 pages: 64 bits hold it. */
-		carry += more * hmk_region_pages(&r[i]);
-		give = carry / pages;
-		carry %= pages;
+		give = deal(&shares, hmk_region_pages(&r[i]));
 		if (give > can)
 			give = can;
 		quota_add(&r[i], (__u32)give);
@@ -200,10 +235,14 @@ static __u64 quota_spread(struct hmk_region *r, __u32 nr, __u64 more, __u64 *add
 	return more - left;
 }
 
-/* Takes @excess samples back, in proportion to what is above one each. Return: how many. */
+/*
+ * Takes @excess samples back, in proportion to what is @above one each; that is enough.
+ * Return: how many.
+ */
 static __u64 quota_take_back(struct hmk_region *r, __u32 nr, __u64 excess, __u64 above)
 {
-	__u64 carry = 0, left = excess;
+	struct deal shares = deal_begin(excess, above);
+	__u64 left = excess;
 	__u32 i;
 
 	for (i = 0; i < nr && left; i++) {
@@ -211,13 +250,7 @@ static __u64 quota_take_back(struct hmk_region *r, __u32 nr, __u64 excess, __u64
 
 		if (r[i].quota <= 1)
 			continue;
-		/*
-		 * excess <= above: nobody is asked for more than it has, and
-		 * the carry is 0 when all have been asked.
-		 */
-		carry += excess * (r[i].quota - 1u);
-		take = carry / above;
-		carry %= above;
+		take = deal(&shares, r[i].quota - 1u);	/* no more than that */
 		r[i].quota = (__u16)(r[i].quota - take);
 		left -= take;
 	}
@@ -246,28 +279,26 @@ static __u32 quota_scout(struct hmk_region *r, __u32 nr, __u32 scouts, __u64 *ad
  */
 static __u64 quota_by_size(struct hmk_region *r, __u32 nr, __u32 num_ps)
 {
-	__u64 pages = 0, small_pages = 0, sum = 0, carry = 0, left;
+	__u64 pages = 0, small_pages = 0, sum = 0, least;
+	struct deal shares;
 	__u32 i, small = 0;
 
 	for (i = 0; i < nr; i++)
 		pages += hmk_region_pages(&r[i]);
+	least = num_ps ? (pages + num_ps - 1) / num_ps : ~(__u64)0;	/* that have a sample coming */
 	for (i = 0; i < nr; i++) {
-		/* Less than 2^32 samples, at most 2^32 pages: 64 bits hold it. */
-		if (hmk_region_pages(&r[i]) * num_ps < pages) {
-			small++;
-			small_pages += hmk_region_pages(&r[i]);
-		}
-	}
-	left = num_ps > small ? num_ps - small : 0;
-	for (i = 0; i < nr; i++) {
-		__u64 quota = 1, cap = hmk_quota_cap(&r[i]);
+		const __u64 of_it = hmk_region_pages(&r[i]);
 
-		if (hmk_region_pages(&r[i]) * num_ps >= pages) {
-			carry += hmk_region_pages(&r[i]) * left;
-			quota = carry / (pages - small_pages);
-			carry %= pages - small_pages;
-		}
-		r[i].quota = (__u16)(quota < 1 ? 1 : quota < cap ? quota : cap);
+		small += of_it < least;
+		small_pages += of_it < least ? of_it : 0;
+	}
+	shares = deal_begin(num_ps > small ? num_ps - small : 0, pages - small_pages);
+	for (i = 0; i < nr; i++) {
+		const __u64 of_it = hmk_region_pages(&r[i]), cap = quota_cap(&r[i]);
+		__u64 quota = of_it < least ? 1 : deal(&shares, of_it);
+
+		quota = quota < cap ? quota : cap;
+		r[i].quota = (__u16)(quota ? quota : 1);
 		hmk_region_clear(&r[i], HMK_REGION_SCOUTED);
 		sum += r[i].quota;
 	}

@@ -41,12 +41,13 @@ class Stages {
   }
   /// Since the last one ended; of a stage that ends several times in a pass, the sum.
   void end(const char* name) {
-    const double took = ms(Clock::now() - at_);
+    const Clock::time_point now = Clock::now();
+    const double took = ms(now - at_);
     auto stage = std::ranges::find(stages_, name, &Stage::first);
     if (stage == stages_.end()) stage = stages_.insert(stage, {name, {0.0}});
     stage->second.back() += took;
     passes_.back() += took;
-    at_ = Clock::now();
+    at_ = now;
   }
 
   const std::vector<double>& passes() const { return passes_; }
