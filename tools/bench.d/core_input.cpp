@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core_input.hpp"
 
-#include <algorithm>
+#include <hmk/core/region.h>
 
 namespace hmk::bench {
 
@@ -76,13 +76,17 @@ hmk_ladder windows(bool is_ladder) {
   return made;
 }
 
-Interval interval(const hmk_ladder& windows, std::uint32_t nr) {
+Interval interval(const hmk_ladder& windows, std::uint32_t nr, unsigned watched_percent) {
   Interval made;
   made.regions.reserve(nr);
   made.samples.reserve(nr * std::size_t{kSamples});
   for (std::uint32_t i = 0; i < nr; i++) {
     hmk_sample samples[kSamples] = {};
     made.regions.push_back(region(windows, i));
+    if (i >= std::uint64_t{nr} * watched_percent / 100) {
+      hmk_region_set(&made.regions.back(), HMK_REGION_STALE);
+      continue;
+    }
     count(windows, i, samples);
     for (std::uint32_t k = 0; k < kSamples; k++) {
       samples[k].addr = made.regions.back().start + k * (HMK_CORE_BASE_REGION / kSamples);

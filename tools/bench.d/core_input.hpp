@@ -16,12 +16,13 @@ namespace hmk::bench {
 hmk_ladder windows(bool is_ladder);
 
 struct Interval {
-  std::vector<hmk_region> regions;  // with two samples each
+  std::vector<hmk_region> regions;  // those watched have two samples each
   std::vector<hmk_sample> samples;
 };
 
 /// Counts are drawn as chance gives them where windows differ: half of the regions are
 /// accessed once in the longest window, half of them 512 times as often.
-Interval interval(const hmk_ladder& windows, std::uint32_t nr);
+/// Regions beyond the first `watched_percent` are stale.
+Interval interval(const hmk_ladder& windows, std::uint32_t nr, unsigned watched_percent);
 
 }  // namespace hmk::bench

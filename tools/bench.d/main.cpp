@@ -32,7 +32,8 @@ bool meets_goals(const std::string& what, const nlohmann::ordered_json& rows) {
   bool meets = true;
   for (const auto& row : rows) {
     const bool is_compared = row.value("view", "flat") != "flat" ||
-                             row.value("windows", "ladder") != "ladder";  // not what ships
+                             row.value("windows", "ladder") != "ladder" ||
+                             row.value("watched_percent", 100u) != 100;  // not what ships, or less
     if (row["regions"] != kRegions || is_compared) continue;
     for (const Goal& goal : kGoals) {
       if (what != goal.bench) continue;
