@@ -90,7 +90,7 @@ static void adapt_assign(struct hmk_profile *p, u64 freed)
 		.num_ps = p->num_ps,
 		.top_k = p->params.top_k,
 		.scout_bp = p->params.scout_bp,
-		.fair = hmk_ladder_climbs(&p->ladder),
+		.by_size = hmk_ladder_climbs(&p->ladder),
 	};
 	struct hmk_quota_result res;
 
