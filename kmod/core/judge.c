@@ -331,7 +331,7 @@ static __u32 crowd_worth(const struct hmk_crowd *c)
 	else if (far > 42 * all)
 		worth -= worth > 1 ? (worth + 3) / 4 : 0;
 	else if (far < 36 * all)
-		worth += worth / 4 + 1;
+		worth++;	/* calm moments are no proof: it comes and goes */
 	return worth < TRUST_ONE ? worth : TRUST_ONE;
 }
 
