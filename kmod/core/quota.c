@@ -8,6 +8,7 @@
 #include <hmk/core/region.h>
 
 #define MAX_U32		((__u32)~0u)
+#define AGAIN_SAMPLES	3u		/* where one more look decides */
 
 /* ---- the K largest variances (HK-21) ------------------------------------- */
 
@@ -274,28 +275,40 @@ static __u32 quota_scout(struct hmk_region *r, __u32 nr, __u32 scouts, __u64 *ad
 }
 
 /*
- * By size, one each at least: those whose share is less than one have one, the others
+ * The fewest samples of a region, if it can use them. A piece that one odd sample has cut
+ * out takes three to be told from luck: together they say it an interval or two sooner.
+ */
+static __u32 quota_least(const struct hmk_region *r)
+{
+	return hmk_region_is(r, HMK_REGION_AGAIN) ? AGAIN_SAMPLES : 1;
+}
+
+/*
+ * By size, but each has its least: those whose share is less than that have it, the others
  * share what is left. Return: sum of the quotas, about @num_ps.
  */
 static __u64 quota_by_size(struct hmk_region *r, __u32 nr, __u32 num_ps)
 {
-	__u64 pages = 0, small_pages = 0, sum = 0, least;
+	__u64 pages = 0, small_pages = 0, small = 0, sum = 0, of_one;
 	struct deal shares;
-	__u32 i, small = 0;
+	__u32 i;
 
 	for (i = 0; i < nr; i++)
 		pages += hmk_region_pages(&r[i]);
-	least = num_ps ? (pages + num_ps - 1) / num_ps : ~(__u64)0;	/* that have a sample coming */
+	of_one = num_ps ? (pages + num_ps - 1) / num_ps : MAX_U32;	/* what one is for */
 	for (i = 0; i < nr; i++) {
-		const __u64 of_it = hmk_region_pages(&r[i]);
+		const __u32 least = quota_least(&r[i]);
 
-		small += of_it < least;
-		small_pages += of_it < least ? of_it : 0;
+		if (hmk_region_pages(&r[i]) < least * of_one) {
+			small += least;
+			small_pages += hmk_region_pages(&r[i]);
+		}
 	}
 	shares = deal_begin(num_ps > small ? num_ps - small : 0, pages - small_pages);
 	for (i = 0; i < nr; i++) {
 		const __u64 of_it = hmk_region_pages(&r[i]), cap = quota_cap(&r[i]);
-		__u64 quota = of_it < least ? 1 : deal(&shares, of_it);
+		const __u32 least = quota_least(&r[i]);
+		__u64 quota = of_it < least * of_one ? least : deal(&shares, of_it);
 
 		quota = quota < cap ? quota : cap;
 		r[i].quota = (__u16)(quota ? quota : 1);

@@ -31,6 +31,33 @@ class Quota : public testing::Test {
   }
 };
 
+TEST_F(Quota, BySizeGivesThreeWhereOneMoreLookDecides) {
+  rule_.by_size = 1;
+  Regions regions = base_regions(100);
+  for (const std::size_t i : {7u, 50u, 99u}) hmk_region_set(&regions[i], HMK_REGION_AGAIN);
+  assign(regions, 150);
+  EXPECT_EQ(result_.sum, 150u);
+  for (std::size_t i = 0; i < regions.size(); i++) {
+    if (hmk_region_is(&regions[i], HMK_REGION_AGAIN))
+      EXPECT_EQ(regions[i].quota, 3) << i;
+    else
+      EXPECT_LE(regions[i].quota, 2) << i;
+  }
+}
+
+TEST_F(Quota, BySizeGivesNoMoreThanThereAreToAnyone) {
+  rule_.by_size = 1;
+  Regions regions = base_regions(100);
+  for (hmk_region& r : regions) hmk_region_set(&r, HMK_REGION_AGAIN);
+  assign(regions, 100);
+  for (const hmk_region& r : regions) EXPECT_EQ(r.quota, 1);
+  regions = {region_of(0, 2), region_of(2, 512 * 64)};
+  hmk_region_set(&regions[0], HMK_REGION_AGAIN);
+  assign(regions, 20);
+  EXPECT_EQ(regions[0].quota, 2);  // it has no more leaves
+  EXPECT_EQ(regions[1].quota, 18);
+}
+
 TEST(QuotaCap, IsTheNumberOfLeavesUpToTheMost) {
   const auto cap = [](std::uint64_t pages, std::uint8_t leaf_shift) {
     hmk_region r = region_of(0, pages);

@@ -31,7 +31,7 @@ struct hmk_quota_rule {
 	__u32 num_ps;		/* the sum to reach: Eq. 8.1 */
 	__u32 top_k;		/* 1 .. HMK_QUOTA_MAX_TOP (HK-21) */
 	__u32 scout_bp;		/* share of num_ps that scouts, of 10000 */
-	__u32 by_size;		/* 1: nothing but size counts, and nobody scouts */
+	__u32 by_size;		/* 1: by size, and where one more look decides; no scouts */
 };
 
 /* Kept from interval to interval; all zero at first. */
