@@ -146,7 +146,11 @@ static __u32 judge_change(const struct hmk_ladder *l, const struct hmk_region *r
 		trust /= 8;
 	if (n->z2 <= TURN_Z2 * n->one && !again)
 		way = 0;
-	if (*flags & HMK_REGION_BEYOND)
+	/*
+	 * Windows that were too short for all counts made WHI a bound, which these may agree
+	 * with; those that were too long made it what was never seen.
+	 */
+	if ((*flags & HMK_REGION_BEYOND) && (n->z2 > n->one || !r->rung))
 		trust /= 4;
 	*flags = (*flags & ~(__u32)CHANGES) | way;
 	return trust;

@@ -125,6 +125,19 @@ TEST_F(LadderJudge, ClimbsWhenAllReadsSawIt) {
   EXPECT_EQ(r.rung, 3);
 }
 
+// At the edge of its windows a region climbs and falls by turns: it was one thing all along.
+TEST_F(LadderJudge, KeepsThePastThatItsNewWindowsAgreeWith) {
+  const auto left_of = [&](std::uint8_t rung, std::uint32_t hotness_q16, std::uint8_t count) {
+    hmk_region r = steady(hotness_q16, 64, rung);
+    hmk_region_set(&r, HMK_REGION_BEYOND);
+    judge(r, count);
+    return r.trust - 16;
+  };
+  EXPECT_EQ(left_of(1, 3 * kOne + kOne / 4, 3), 48);
+  EXPECT_LE(left_of(2, 3 * kOne, 5), 48 / 4);  // it was hotter than its windows could tell
+  EXPECT_EQ(left_of(0, kOne / 2, 0), 48 / 4);  // they had all been too short for any access
+}
+
 TEST_F(LadderJudge, KeepsAStaleRegionAsItIs) {
   hmk_region r = steady(2 * kOne, 16, 1);
   hmk_region_set(&r, HMK_REGION_STALE);
