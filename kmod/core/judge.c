@@ -15,7 +15,9 @@
 #define TRUST_ONE	16u	/* one sample */
 #define EDGE_Q16	(HMK_CORE_Q16_ONE / 4)	/* this near to an end HI is at the end */
 #define JUMP_Z2		16u	/* surprises of 4 sigma are a change, */
-#define TURN_Z2		3u	/* so is one of 1.7 and the next of 1 the same way */
+/* So is one of 1.7 upwards, or of 1.5 downwards, and the next of 1 the same way. In quarters: */
+#define RISE_Z2		12u
+#define FALL_Z2		9u	/* nothing is below no access: counts there fall short of normal */
 #define CHANGES		(HMK_REGION_RISING | HMK_REGION_FALLING)
 #define FADE_LEAST	(3 * TRUST_ONE)
 #define KAPPA_LEAST	(TRUST_ONE / 8)
@@ -144,7 +146,7 @@ static __u32 judge_change(const struct hmk_ladder *l, const struct hmk_region *r
 	if ((n->z2 > JUMP_Z2 * n->one && !judge_in_part(r)) || again ||
 	    r->count_max < l->few[n->row])
 		trust /= 8;
-	if (n->z2 <= TURN_Z2 * n->one && !again)
+	if (4 * n->z2 <= (way == HMK_REGION_FALLING ? FALL_Z2 : RISE_Z2) * n->one && !again)
 		way = 0;
 	/*
 	 * Windows that were too short for all counts made WHI a bound, which these may agree
@@ -242,7 +244,7 @@ static __u32 judge(const struct hmk_ladder *l, struct hmk_crowd *crowd, struct h
 		n.trust = 0;
 		n.row = judge_row(n.hi_q16);
 		odd = judge_odd(l, r, n.row);
-	} else if (flags & (CHANGES | HMK_REGION_BEYOND) || n.z2 > TURN_Z2 * n.one || odd) {
+	} else if (flags & (CHANGES | HMK_REGION_BEYOND) || 4 * n.z2 > FALL_Z2 * n.one || odd) {
 		n.trust = judge_change(l, r, &n, &flags);
 	}
 	trust = n.samples + n.trust;

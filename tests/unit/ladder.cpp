@@ -138,6 +138,16 @@ TEST_F(LadderJudge, KeepsThePastThatItsNewWindowsAgreeWith) {
   EXPECT_EQ(left_of(0, kOne / 2, 0), 48 / 4);  // they had all been too short for any access
 }
 
+TEST_F(LadderJudge, BelievesTwiceThatNothingAccessedWhatWasAccessedOnceAWindow) {
+  hmk_region r = steady(kOne + kOne * 3 / 10, 64, 0);
+  judge(r, 0);
+  EXPECT_TRUE(hmk_region_is(&r, HMK_REGION_FALLING));
+  EXPECT_EQ(r.trust, 64);
+  judge(r, 0);
+  EXPECT_EQ(r.trust, 16 + 48 / 8);
+  EXPECT_LT(r.whi_q16, kOne * 3 / 10);
+}
+
 TEST_F(LadderJudge, KeepsAStaleRegionAsItIs) {
   hmk_region r = steady(2 * kOne, 16, 1);
   hmk_region_set(&r, HMK_REGION_STALE);
