@@ -244,7 +244,8 @@ static __u32 judge(const struct hmk_ladder *l, struct hmk_crowd *crowd, struct h
 		n.trust = 0;
 		n.row = judge_row(n.hi_q16);
 		odd = judge_odd(l, r, n.row);
-	} else if (flags & (CHANGES | HMK_REGION_BEYOND) || 4 * n.z2 > FALL_Z2 * n.one || odd) {
+	} else if (flags & (CHANGES | HMK_REGION_BEYOND) || odd ||
+		   4 * n.z2 > (apart < 0 ? FALL_Z2 : RISE_Z2) * n.one) {
 		n.trust = judge_change(l, r, &n, &flags);
 	}
 	trust = n.samples + n.trust;
@@ -264,8 +265,8 @@ static __u32 judge(const struct hmk_ladder *l, struct hmk_crowd *crowd, struct h
 /* ---- all of them --------------------------------------------------------- */
 
 /* @inverse: 1 / trust of @r, in Q32. */
-static void crowd_add(struct hmk_crowd *c, const struct hmk_ladder *l, const struct hmk_region *r,
-		      __u32 inverse)
+static void crowd_add(struct hmk_crowd *c, const struct hmk_ladder *l,
+		      const struct hmk_region *r, __u32 inverse)
 {
 	const __u64 pages = hmk_region_pages(r), whi_pages = pages * (r->whi_q16 >> 8);
 	const __u64 var = (__u64)l->var_q16[judge_row(r->whi_q16)] * TRUST_ONE;
@@ -301,7 +302,8 @@ void hmk_ladder_judge(const struct hmk_ladder *l, struct hmk_crowd *crowd,
 		if (r[i].quota && !hmk_region_is(&r[i], HMK_REGION_STALE))
 			inverse = judge(l, &sum, &r[i]);
 		else
-			inverse = judge_inverse_q32(r[i].trust > TRUST_ONE ? r[i].trust : TRUST_ONE);
+			inverse = judge_inverse_q32(r[i].trust > TRUST_ONE ? r[i].trust
+									   : TRUST_ONE);
 		crowd_add(&sum, l, &r[i], inverse);
 	}
 	*crowd = sum;

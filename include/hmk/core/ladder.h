@@ -49,7 +49,7 @@ struct hmk_ladder {
 	/* By hotness: */
 	__s16 rate_q8[HMK_LADDER_ROWS];
 	__u32 var_q16[HMK_LADDER_ROWS];	/* variance of one sample's count */
-	__u32 chance_q20[HMK_LADDER_ROWS];	/* the same, as good as it is known; of 1/16 sample */
+	__u32 chance_q20[HMK_LADDER_ROWS];	/* that of 1/16, as well as it is known */
 	__u32 dev_q16[HMK_LADDER_ROWS];	/* deviation of the rate that one sample tells, log2 */
 	__u8  few[HMK_LADDER_ROWS];	/* a count below this is odd */
 	__u8  many[HMK_LADDER_ROWS];	/* a count from this on is odd */
