@@ -14,27 +14,51 @@
 #include "groups.h"
 #include "session.h"
 
+#define GROUPS_MOST	64u	/* however large the budget: a flush stops the process on all CPUs */
+
 /* In the order by rung: the first sample not watched yet, and the first of the open group. */
 struct places {
-	u32 first[HMK_LADDER_MAX + 1];
+	u32 first[HMK_LADDER_MAX];
 	u32 open[HMK_LADDER_MAX];
 };
 
-/*
- * Samples by rung, those of a rung in the order they have: the sample in place n of that
- * order is the one at samples[n].turn. @first[rung] is where a rung begins.
- */
-static void groups_order(struct hmk_profile *p, u32 *first)
+/* How many samples each rung has. */
+static void groups_count(struct hmk_profile *p, struct hmk_schedule *plan)
 {
-	u32 next[HMK_LADDER_MAX + 1] = {}, i, n, at = 0;
+	u32 i;
 
 	for (i = 0; i < p->now.nr; i++) {
 		if (!(p->now.at[i].flags & HMK_REGION_STALE))
-			next[p->now.at[i].rung + 1] += p->now.at[i].quota;
+			plan->left[p->now.at[i].rung] += p->now.at[i].quota;
 	}
-	for (i = 0; i < HMK_LADDER_MAX; i++)
-		next[i + 1] += next[i];
-	memcpy(first, next, sizeof(next));
+}
+
+/*
+ * The place, among @all samples of a rung, of the one that comes as number @n: they are dealt
+ * like cards, so that the samples of a region are in all parts. What cannot be paid for is in
+ * the last: in each interval it is others. One part keeps the order of turns.
+ */
+static u32 groups_deal(const struct hmk_profile *p, u32 n, u32 all, u32 parts)
+{
+	u32 part;
+
+	if (parts < 2)
+		return n;
+	n = (n + (u32)p->seq) % all;
+	part = n % parts;
+	return part * (all / parts) + min(part, all % parts) + n / parts;
+}
+
+/*
+ * Samples by rung, those of a rung part by part: the sample in place n of that order is the
+ * one at samples[n].turn. @first[rung] is where a rung begins.
+ */
+static void groups_order(struct hmk_profile *p, const struct hmk_schedule *plan, u32 *first)
+{
+	u32 dealt[HMK_LADDER_MAX] = {}, n, i, at = 0;
+
+	for (i = 0, first[0] = 0; i < HMK_LADDER_MAX - 1; i++)
+		first[i + 1] = first[i] + plan->left[i];
 	for (n = 0; n < p->now.nr; n++) {
 		const struct hmk_region *r = hmk_scan_region(p, n);
 		u32 end = at + r->quota;
@@ -43,9 +67,19 @@ static void groups_order(struct hmk_profile *p, u32 *first)
 			cond_resched();
 		if (r->flags & HMK_REGION_STALE)
 			continue;
-		for (; at < end; at++)
-			p->samples[next[r->rung]++].turn = at;
+		for (; at < end; at++) {
+			i = groups_deal(p, dealt[r->rung]++, plan->left[r->rung],
+					plan->parts[r->rung]);
+			p->samples[first[r->rung] + i].turn = at;
+		}
 	}
+}
+
+/* How many groups an eighth of the budget pays for. */
+static u32 groups_most(const struct hmk_profile *p)
+{
+	return p->group_cost_ns ? min_t(u64, div64_u64(p->charge.budget_ns / 8, p->group_cost_ns),
+					GROUPS_MOST) : 1;
 }
 
 static void groups_flush(struct hmk_session *s)
@@ -162,12 +196,12 @@ bool hmk_groups_watch(struct hmk_session *s)
 		.visit_ns = p->scan_cost_ns,
 	};
 	struct places at;
-	u32 i, round = 0;
+	u32 round = 0;
 
-	groups_order(p, at.first);
+	groups_count(p, &plan);
+	hmk_schedule_deal(&plan, ktime_get_ns(), groups_most(p));
+	groups_order(p, &plan, at.first);
 	p->watch_began_ns = hmk_charge_used(p);	/* what goes over all regions is fixed work */
-	for (i = 0; i < HMK_LADDER_MAX; i++)
-		plan.left[i] = at.first[i + 1] - at.first[i];
 	for (;;) {
 		struct hmk_step step = hmk_schedule_next(&plan, ktime_get_ns());
 

@@ -4,7 +4,8 @@
  */
 #include <hmk/core/schedule.h>
 
-#define MAX_U32	((__u32)~0u)
+#define MAX_U32		((__u32)~0u)
+#define LEAST_PART	8u	/* samples: a flush for fewer is dear */
 
 /* Window after which a group is read for the @reads + 1st time: the shortest first. */
 static __u64 schedule_window(const struct hmk_schedule *s, __u32 rung, __u32 reads)
@@ -12,17 +13,27 @@ static __u64 schedule_window(const struct hmk_schedule *s, __u32 rung, __u32 rea
 	return s->ladder->window_ns[rung + s->ladder->num_scans - 1 - reads];
 }
 
-/* As many of a rung's samples as can be cleared within its shortest window; one at least. */
+/* As many of a part's samples as can be cleared within its shortest window; one at least. */
 static __u32 schedule_fit(const struct hmk_schedule *s, __u32 rung)
 {
 	const __u64 window = schedule_window(s, rung, 0);
 	const __u64 most = window > s->flush_ns ?
 			   (window - s->flush_ns) / (s->visit_ns ? s->visit_ns : 1) : 0;
 	const __u32 nr = most > MAX_U32 ? MAX_U32 : (__u32)most;
+	const __u32 parts = s->parts[rung] > s->begun[rung] ? s->parts[rung] - s->begun[rung] : 1;
+	const __u32 part = (s->left[rung] + parts - 1) / parts;
 
 	if (!nr)
 		return 1;
-	return nr < s->left[rung] ? nr : s->left[rung];
+	return nr < part ? nr : part;
+}
+
+/* When the next part of a rung begins, at the earliest. */
+static __u64 schedule_turn(const struct hmk_schedule *s, __u32 rung)
+{
+	if (s->begun[rung] >= s->parts[rung])
+		return s->from_ns;
+	return s->from_ns + (s->end_ns - s->from_ns) / s->parts[rung] * s->begun[rung];
 }
 
 /*
@@ -37,12 +48,41 @@ static __u64 schedule_takes(const struct hmk_schedule *s, __u32 rung, __u32 nr)
 }
 
 /**
+ * hmk_schedule_deal() - into how many parts the samples of each rung are dealt.
+ * @s:       the interval; @left is known.
+ * @from_ns: it begins.
+ * @most:    parts of all rungs together that can be paid for.
+ *
+ * As many as there is time for, with a quarter of it left for the reads of longer windows,
+ * and none of a few samples only. Rung 0 has one: its windows are the interval's.
+ */
+void hmk_schedule_deal(struct hmk_schedule *s, __u64 from_ns, __u32 most)
+{
+	const __u32 top = hmk_ladder_top(s->ladder);
+	__u32 rung, rungs = 0;
+
+	for (rung = 1; rung <= top; rung++)
+		rungs += !!s->left[rung];
+	s->from_ns = from_ns;
+	for (rung = 1; rung <= top && s->end_ns > from_ns; rung++) {
+		const __u64 time = (s->end_ns - from_ns) / 4 * 3;
+		__u64 parts = time / schedule_takes(s, rung, s->left[rung]);
+
+		if (parts > most / (rungs ? rungs : 1))
+			parts = most / (rungs ? rungs : 1);
+		if (parts > s->left[rung] / LEAST_PART)
+			parts = s->left[rung] / LEAST_PART;
+		s->parts[rung] = parts ? (__u32)parts : 1;
+	}
+}
+
+/**
  * hmk_schedule_next() - what to do now.
  * @s:      the interval.
  * @now_ns: the time.
  *
- * A read that is due comes first. Else a group is opened, of the longest windows that
- * end before the next read: they take most time, and shorter ones fit in between.
+ * A read that is due comes first. Else a group is opened whose turn has come, of the longest
+ * windows that end before the next read: they take most time, and shorter ones fit in between.
  *
  * Return: the step; of HMK_STEP_OPEN with how many samples of which rung.
  */
@@ -51,7 +91,8 @@ struct hmk_step hmk_schedule_next(const struct hmk_schedule *s, __u64 now_ns)
 	const struct hmk_group *in = s->depth ? &s->open[s->depth - 1] : (void *)0;
 	const __u64 limit = in ? in->due_ns : s->end_ns;
 	const __u32 top = hmk_ladder_top(s->ladder);
-	struct hmk_step step = { HMK_STEP_END, 0, 0, limit };
+	struct hmk_step step = { in ? HMK_STEP_WAIT : HMK_STEP_END, 0, 0, limit };
+	int waits = 0;
 
 	if (in && now_ns >= in->due_ns) {
 		step.kind = HMK_STEP_READ;
@@ -60,13 +101,20 @@ struct hmk_step hmk_schedule_next(const struct hmk_schedule *s, __u64 now_ns)
 	for (step.rung = in ? in->rung + 1u : 0; step.rung <= top; step.rung++) {
 		if (!s->left[step.rung])
 			continue;
+		if (now_ns < schedule_turn(s, step.rung)) {
+			if (schedule_turn(s, step.rung) < step.at_ns)
+				step.at_ns = schedule_turn(s, step.rung);
+			waits = 1;
+			continue;
+		}
 		step.nr = schedule_fit(s, step.rung);
 		if (now_ns + schedule_takes(s, step.rung, step.nr) <= limit) {
 			step.kind = HMK_STEP_OPEN;
 			return step;
 		}
 	}
-	step.kind = in ? HMK_STEP_WAIT : HMK_STEP_END;
+	if (waits)
+		step.kind = HMK_STEP_WAIT;
 	return step;
 }
 
@@ -103,6 +151,7 @@ void hmk_schedule_opened(struct hmk_schedule *s, __u32 rung, __u32 nr, __u64 beg
 	g->pass_ns = flushed_ns - began_ns;
 	g->due_ns = schedule_due(s, g);
 	s->left[rung] -= nr;
+	s->begun[rung]++;
 }
 
 /**

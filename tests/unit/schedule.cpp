@@ -26,6 +26,7 @@ class Interval {
     __u32 rung, nr;
     std::vector<__u64> first, last;  // window of its first and of its last sample, by read
     bool late = false;
+    __u64 began = 0;
   };
 
   hmk_ladder ladder_{};
@@ -47,7 +48,7 @@ class Interval {
         now_ += std::uint64_t{step.nr} * s_.visit_ns + s_.flush_ns;
         hmk_schedule_opened(&s_, step.rung, step.nr, began, now_);
         open.push_back(seen.size());
-        seen.push_back({step.rung, step.nr, {}, {}});
+        seen.push_back({step.rung, step.nr, {}, {}, false, began});
       } else {
         const hmk_group group = *hmk_schedule_innermost(&s_);
         Seen& one = seen[open.back()];
@@ -141,6 +142,40 @@ TEST(Schedule, ARungAloneFillsTheInterval) {
     EXPECT_GT(nr, 0.8 * most) << rung;
     EXPECT_EQ(interval.s_.left[rung], 1'000'000 - nr) << "the others wait for the next interval";
   }
+}
+
+TEST(Schedule, PartsOfARungBeginEvenlyOverTheInterval) {
+  Interval interval;
+  interval.s_.left[0] = 100;
+  interval.s_.left[2] = 163;
+  hmk_schedule_deal(&interval.s_, 0, 8);
+  std::vector<Interval::Seen> parts;
+  for (const auto& group : interval.play())
+    if (group.rung == 2) parts.push_back(group);
+  ASSERT_EQ(parts.size(), 8u);
+  for (__u64 i = 0; i < 8; ++i) {
+    EXPECT_EQ(parts[i].nr, i < 3 ? 21u : 20u);
+    EXPECT_GE(parts[i].began, kSpan / 8 * i);
+    // At the latest when a read of rung 0, that it would have stretched, is over.
+    EXPECT_LE(parts[i].began, kSpan / 8 * i + 2 * interval.ladder_.window_ns[2]);
+    EXPECT_FALSE(parts[i].late);
+  }
+}
+
+TEST(Schedule, AsManyPartsAsTimeAndBudgetAndSamplesAllow) {
+  const auto parts = [](__u32 rung, __u32 samples, __u32 most) {
+    Interval interval;
+    interval.s_.left[rung] = samples;
+    hmk_schedule_deal(&interval.s_, 0, most);
+    return interval.s_.parts[rung];
+  };
+  EXPECT_EQ(parts(0, 1000, 64), 0u) << "the windows of rung 0 are the interval's";
+  EXPECT_EQ(parts(1, 1000, 64), 5u) << "of an eighth of the interval each, and a quarter is left";
+  EXPECT_EQ(parts(2, 1000, 64), 44u);
+  EXPECT_EQ(parts(2, 1000, 3), 3u);
+  EXPECT_EQ(parts(2, 1000, 0), 1u);
+  EXPECT_EQ(parts(2, 16, 64), 2u);
+  EXPECT_EQ(parts(2, 15, 64), 1u);
 }
 
 TEST(Schedule, ClearingAGroupTakesNoLongerThanItsShortestWindow) {

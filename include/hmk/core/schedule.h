@@ -9,6 +9,10 @@
  * for its next read has shorter windows and ends before that read. So the pass over one
  * never stretches a window of another, and the innermost is always the next to be read.
  *
+ * What is seen in one moment holds for that moment: the process may sleep, or catch up. So
+ * the samples of a rung are dealt into parts, groups that begin evenly over the interval.
+ *
+ *   hmk_schedule_deal(&s, clock, groups that can be paid for);
  *   now = clock;
  *   switch ((step = hmk_schedule_next(&s, now)).kind) {
  *   HMK_STEP_WAIT:  sleep until step.at_ns
@@ -37,11 +41,13 @@ struct hmk_group {
 
 struct hmk_schedule {
 	const struct hmk_ladder *ladder;
-	__u64 end_ns;		/* no read is due later */
+	__u64 from_ns, end_ns;	/* nothing is cleared before, no read is due later */
 	__u64 flush_ns;		/* what a flush takes */
 	__u32 visit_ns;		/* what a look at a sample takes */
 	__u32 depth;		/* open groups, the innermost is the last */
 	__u32 left[HMK_LADDER_MAX];	/* samples by rung that are not watched yet */
+	__u32 parts[HMK_LADDER_MAX];	/* of them, to come; 0: one */
+	__u32 begun[HMK_LADDER_MAX];	/* parts that are not */
 	struct hmk_group open[HMK_LADDER_MAX];
 };
 
@@ -53,6 +59,7 @@ struct hmk_step {
 	__u64 at_ns;		/* WAIT */
 };
 
+void hmk_schedule_deal(struct hmk_schedule *s, __u64 from_ns, __u32 most);
 struct hmk_step hmk_schedule_next(const struct hmk_schedule *s, __u64 now_ns);
 void hmk_schedule_opened(struct hmk_schedule *s, __u32 rung, __u32 nr, __u64 began_ns,
 			 __u64 flushed_ns);
