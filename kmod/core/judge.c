@@ -23,8 +23,6 @@
 #define KAPPA_LEAST	(TRUST_ONE / 8)
 #define KAPPA_USUAL	(TRUST_ONE * 3 / 4)
 #define KAPPA_MOST	(TRUST_ONE * 7 / 4)
-#define COMPARED_LEAST	16u	/* regions; of fewer it is chance how many are far off */
-#define TELLS_Q16	(HMK_CORE_Q16_ONE / 5)	/* counts that vary less say nothing about chance */
 #define SPREAD_Q16	(HMK_CORE_Q16_ONE * 2 / 5)	/* of regions that nobody has judged yet */
 
 /* As hmk_ladder_row(), for hotness that was judged: it is on the scale. */
@@ -209,23 +207,12 @@ static __u32 judge_towards(__u32 from_q16, __u32 to_q16, __u32 part, __u32 inver
 	return from_q16 + (__u32)((way * part * inverse_q32 + (1ll << 31)) >> 32);
 }
 
-/* Whether chance explains how far a region is from what it was. @flags: of before. */
-static void crowd_compare(struct hmk_crowd *c, const struct hmk_ladder *l, const struct news *n,
-			  __u32 flags)
-{
-	const __u32 tells = !(flags & (HMK_REGION_NEW | HMK_REGION_BEYOND)) &
-			  (l->var_q16[n->row] >= TELLS_Q16);
-
-	c->compared += tells;
-	c->far += tells & (__u32)(n->z2 > n->one);
-}
-
 /* Most regions are what they were: one branch says so. Return: 1 / trust, in Q32. */
-static __u32 judge(const struct hmk_ladder *l, struct hmk_crowd *crowd, struct hmk_region *r)
+static __u32 judge(const struct hmk_ladder *l, const struct hmk_crowd *crowd, struct hmk_region *r)
 {
 	struct news n = {
 		.hi_q16 = judge_mean_q16(r->accesses, r->quota),
-		.samples = r->quota * crowd->worth,
+		.samples = r->quota * TRUST_ONE,
 		.trust = judge_faded(r->trust),
 		.row = judge_row(r->whi_q16),
 	};
@@ -235,7 +222,6 @@ static __u32 judge(const struct hmk_ladder *l, struct hmk_crowd *crowd, struct h
 
 	n.z2 = ((__u64)(apart * apart) >> 16) * ((__u64)n.samples * n.trust);
 	n.one = (__u64)l->chance_q20[n.row] * (n.samples + n.trust);
-	crowd_compare(crowd, l, &n, flags);
 	r->prev_hi_q16 = r->hi_q16;
 	r->hi_q16 = n.hi_q16;
 	if (flags & HMK_REGION_NEW) {
@@ -296,8 +282,6 @@ void hmk_ladder_judge(const struct hmk_ladder *l, struct hmk_crowd *crowd,
 	struct hmk_crowd sum = *crowd;	/* in registers */
 	__u32 i, inverse;
 
-	if (!sum.worth)
-		sum.worth = TRUST_ONE;
 	for (i = 0; i < nr; i++) {
 		if (r[i].quota && !hmk_region_is(&r[i], HMK_REGION_STALE))
 			inverse = judge(l, &sum, &r[i]);
@@ -320,27 +304,6 @@ static __u32 crowd_kappa(__u64 kappa)
 	if (kappa / 2 > usual)
 		usual = kappa / 2 < KAPPA_MOST ? kappa / 2 : KAPPA_MOST;
 	return usual > KAPPA_LEAST ? (__u32)usual : KAPPA_LEAST;
-}
-
-/*
- * One region in three is further off than one deviation, were all samples for themselves. But
- * those of one moment have its luck in common: the process slept, or waited for what is moved.
- * Then more are, and a sample is worth as much less as brings that back.
- */
-static __u32 crowd_worth(const struct hmk_crowd *c)
-{
-	const __u64 far = 100ull * c->far, all = c->compared;
-	__u32 worth = c->worth ? c->worth : TRUST_ONE;
-
-	if (all < COMPARED_LEAST)
-		return worth;
-	if (far > 60 * all)
-		worth = (worth + 1) / 2;
-	else if (far > 42 * all)
-		worth -= worth > 1 ? (worth + 3) / 4 : 0;
-	else if (far < 36 * all)
-		worth++;	/* calm moments are no proof: it comes and goes */
-	return worth < TRUST_ONE ? worth : TRUST_ONE;
 }
 
 /**
@@ -368,9 +331,6 @@ void hmk_crowd_take(struct hmk_crowd *c, const struct hmk_ladder *l)
 		c->kappa = crowd_kappa(kappa);
 		c->known = 1;
 	}
-	c->worth = crowd_worth(c);
-	c->compared = 0;
-	c->far = 0;
 	c->pages = 0;
 	c->judged = 0;
 	c->sum = 0;

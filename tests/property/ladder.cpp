@@ -71,8 +71,8 @@ TEST(LadderProperties, TheDeviationOfARateIsThatOfTheFormula) {
     const std::uint32_t last = l.nr * HMK_LADDER_STEPS;
     for (int i = 0; i < 200; ++i) {
       const std::uint32_t row = random.below32(last + 1);
-      const auto samples = static_cast<std::uint32_t>(
-          std::max<std::uint64_t>(random.next() >> (32 + random.below(32)), 1));
+      const auto samples =
+          static_cast<std::uint32_t>(std::max<std::uint64_t>(random.next() >> (32 + random.below(32)), 1));
       const std::uint32_t low = row ? row - 1 : 0, high = std::min(row + 1, last);
       const double slope =
           double(l.rate_q8[high] - l.rate_q8[low]) * HMK_LADDER_STEPS / (high - low);
@@ -116,8 +116,6 @@ TEST(LadderProperties, AJudgedRegionIsAPossibleOne) {
         if (random.one_in(8)) hmk_region_set(&r, HMK_REGION_STALE);
       }
       const Regions before = regions;
-      const std::uint32_t worth = crowd.worth ? crowd.worth : 16;  // of a sample, in this interval
-      ASSERT_LE(worth, 16u);
       hmk_ladder_judge(&l, &crowd, regions.data(), 20);
       hmk_crowd_take(&crowd, &l);
       for (std::size_t i = 0; i < regions.size(); ++i) {
@@ -126,7 +124,7 @@ TEST(LadderProperties, AJudgedRegionIsAPossibleOne) {
         ASSERT_LE(r.whi_q16, l.nr << 16);
         ASSERT_LE(r.trust, 4 * HMK_CORE_MAX_QUOTA * 16);
         if (hmk_region_is(&r, HMK_REGION_STALE)) continue;
-        ASSERT_GE(r.trust, r.quota * worth);
+        ASSERT_GE(r.trust, r.quota * 16);
         if (!hmk_region_is(&before[i], HMK_REGION_NEW)) {
           ASSERT_GE(r.whi_q16 + 1, std::min(before[i].whi_q16, r.hi_q16));
           ASSERT_LE(r.whi_q16, std::max(before[i].whi_q16, r.hi_q16) + 1);

@@ -60,11 +60,9 @@ struct hmk_crowd {
 	__u32 mean_q16;		/* hotness, by bytes */
 	__u32 kappa;		/* how many samples it is worth to a region; in 1/16 */
 	__u32 known;		/* 1: an interval was taken */
-	__u32 worth;		/* how many samples one counts for, at most one; in 1/16; 0: one */
 	/* gathered: */
 	__u64 pages, judged;
 	__u64 sum, squares, noise;
-	__u32 compared, far;	/* regions that should be what they were, and those that are not */
 };
 
 void hmk_ladder_make(struct hmk_ladder *l, __u64 longest_ns, __u32 num_scans);
