@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // hmkd: decide which memory of which process belongs into which tier.
-// Exit codes: 0 ok, 1 failed, 2 usage.
+// Exit codes: 0 ok, 1 failed, 2 usage, 3 the module is required and not loaded.
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
@@ -20,7 +20,7 @@
 
 namespace {
 
-constexpr int kOk = 0, kFailed = 1, kUsage = 2;
+constexpr int kOk = 0, kFailed = 1, kUsage = 2, kNoModule = 3;
 constexpr const char* kDefaultConfig = "/etc/hmk/hmkd.yaml";
 
 struct Flags {
@@ -76,8 +76,12 @@ int serve(const Flags& flags, hmk::Config config) {
     if (const auto process = hmk::read_process("/", flags.pid); !process)
       return fail(process.error().line());
   const auto info = hmk::probe_kernel(flags.device);
-  const bool is_without = !info && hmk::is_missing(info.error()) && !flags.require_module;
-  if (!info && !is_without) return fail(info.error().line());
+  const bool is_missing = !info && hmk::is_missing(info.error());
+  const bool is_without = is_missing && !flags.require_module;
+  if (!info && !is_without) {
+    fail(info.error().line());
+    return is_missing ? kNoModule : kFailed;  // to start again before it is loaded is of no use
+  }
 
   hmk::open_log(config.log_level);
   if (is_without)
@@ -128,7 +132,7 @@ int run(int argc, char** argv) {
   cli.add_flag("--require-module", flags.require_module,
                "end without the module, rather than go on with what the kernel offers");
   cli.set_version_flag("--version", HMK_VERSION);
-  cli.footer("Exit codes: 0 ok, 1 failed, 2 usage.");
+  cli.footer("Exit codes: 0 ok, 1 failed, 2 usage, 3 the module is required and not loaded.");
   try {
     cli.parse(argc, argv);
   } catch (const CLI::Success& e) {

@@ -44,7 +44,8 @@ exec env container=hmk-lab SYSTEMD_UNIT_PATH=/run/units SYSTEMD_GENERATOR_PATH=/
 
 def start_systemd() -> int:
     """Its PID out here; it is PID 1 in there."""
-    for unit in [Path("/lib/systemd/system") / name for name in NEEDED] + list(INSTALLED.glob("hmkd*")):
+    # Without 10-module.conf: no udev runs here, so there is no dev-hmk.device to be bound to.
+    for unit in [Path("/lib/systemd/system") / name for name in NEEDED] + list(INSTALLED.glob("hmkd*.service")):
         shutil.copy(unit, UNITS)
     for name, text in OURS.items():
         (UNITS / name).parent.mkdir(exist_ok=True)
