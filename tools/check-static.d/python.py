@@ -26,10 +26,13 @@ PROGRAMS: Dict[str, Tuple[str, ...]] = {
     "tools/screens.d": ("tools/lab.d", "tools/demo.d", "tools"),
     "tools/demo.d": ("tools/lab.d", "tools"),
     "tools/guest": ("tools",),
+    "tools/package.d": ("tools/lab.d",),
+    "packaging/man": (),
     "tests/lab": ("tools/lab.d", "tests/e2e", "tools/torture.d", "tools/bench.d/placement", "tools/screens.d", "tools"),
     "tests/bench": ("tools/lab.d", "tools/bench.d/placement", "tools/bench.d/calibrate", "tools/bench.d/paper", "tools"),
     "tests/static": ("tools/lab.d", "tools/check-static.d"),
     "tests/load": (),
+    "tests/packaging": ("packaging/man",),
     "tests/e2e": ("tools", "tools/lab.d"),
 }
 #: That None has no such attribute fails a test, as it should; elsewhere it has to be asked for.

@@ -15,7 +15,8 @@ MODULE: Prefixes = ("Kbuild", "kmod/", "include/", "uapi/")
 SUITE: Prefixes = ("tools/lab.d/", "tools/test", "tools/setup")
 # All of CMake's: which program of them a test runs is not asked.
 PROGRAMS: Prefixes = ("CMake", "include/", "uapi/", "kmod/core/", "daemon/", "tools/CMakeLists.txt", "tools/hmkctl/", "tools/load/",
-                      "tools/sim", "tools/bench.d/", "tests/programs/", "tests/support/", "tests/CMakeLists.txt", "systemd/")
+                      "tools/sim", "tools/bench.d/", "tests/programs/", "tests/support/", "tests/CMakeLists.txt", "systemd/",
+                      "packaging/")
 UNITS: Prefixes = (*PROGRAMS, "configs/", "tests/unit/", "tests/property/", "tests/abi/", "tests/daemon/", "tests/cli/", "tests/fuzz/",
                    "tests/load/", "tests/sim/", *SUITE)
 GUEST: Prefixes = (*MODULE, *PROGRAMS, *SUITE, "configs/", "tests/e2e/lib.py", "tools/guest/")
@@ -24,11 +25,13 @@ ROW: Prefixes = (*GUEST, "tools/torture", "tests/fuzz/")
 LAB: Prefixes = (*SUITE, "tools/", "tests/lab/", "tests/e2e/", "configs/lab/", "docs/torture.jsonl")
 BENCH: Prefixes = (*SUITE, "tools/", "tests/bench/", "configs/lab/")
 STATIC: Prefixes = ("tools/check-static", "tests/static/", "tools/lab.d/", ".clang-tidy")
+PACKAGING: Prefixes = (*MODULE, *PROGRAMS, "configs/", "packaging/", "SECURITY.md", "tests/packaging/", "tools/package", "tools/setup",
+                        "tools/lab.d/suite/python_tests.py")
 CHECKED: Prefixes = ("Kbuild", "kmod/", "include/", "uapi/", "daemon/", "tools/", "tests/", "packaging/", ".ci/", "CMake", ".clang-tidy")
 #: What no test reads.
 UNTESTED: Prefixes = ("docs/", "LICENSES/", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "tests/README.md", ".gitignore",
                       ".clang-format", ".editorconfig", "packaging/README.md", "kmod/README.md", "tools/lab.d/README.md")
-KNOWN: Prefixes = (*GUEST, *UNITS, *ROW, *LAB, *BENCH, *STATIC, *CHECKED, *UNTESTED)
+KNOWN: Prefixes = (*GUEST, *UNITS, *ROW, *LAB, *BENCH, *STATIC, *PACKAGING, *CHECKED, *UNTESTED)
 
 
 def own(folder: str) -> Prefixes:

@@ -15,7 +15,7 @@ sys.path[:0] = [] if __name__ != "__main__" else [str(Path(__file__).resolve().p
 
 from suite.case import FAILED, PASSED, SKIPPED, Result  # noqa: E402
 
-FOLDERS = ("lab", "bench", "static")
+FOLDERS = ("lab", "bench", "static", "packaging")
 LAST_LINES = 25
 
 

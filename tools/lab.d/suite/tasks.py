@@ -29,7 +29,7 @@ TOGETHER = (("clang-tidy",), ("gcc", "sparse", "clang"), ("cppcheck",), ("coccin
 
 
 #: Files that the tests of the tools depend on, by their folder.
-PYTHON = {"lab": inputs.LAB, "bench": inputs.BENCH, "static": inputs.STATIC}
+PYTHON = {"lab": inputs.LAB, "bench": inputs.BENCH, "static": inputs.STATIC, "packaging": inputs.PACKAGING}
 
 
 def ko(series: str) -> str:
