@@ -83,12 +83,17 @@ void put_balanced(hmk::test::Tree& tree, unsigned scans, unsigned pages) {
   tree.put("proc/4711/task/4711/sched", hmk::test::sched_text(scans, pages));
 }
 
-/// What `doctor` looks at: a supported kernel with two rivals at work, no module.
+/// What `doctor` looks at: a supported kernel with two rivals at work, Secure Boot, no module.
 void put_kernel(hmk::test::Tree& tree) {
   tree.put("proc/sys/kernel/osrelease", "6.12.1-amd64\n");
   tree.put("boot/config-6.12.1-amd64",
            "CONFIG_MODULES=y\nCONFIG_NUMA=y\nCONFIG_MIGRATION=y\nCONFIG_KALLSYMS=y\n"
            "# CONFIG_KPROBES is not set\n");
+  tree.put("sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
+           std::string("\x06\0\0\0\x01", 5));
+  tree.put("var/lib/dkms/mok.pub", "certificate");
+  tree.put("var/lib/dkms/hmk/0.1.0/source", "");
+  tree.put("lib/modules/6.12.1-amd64/build/Makefile", "");
   tree.put("proc/sys/kernel/numa_balancing", "2\n");
   tree.put("proc/sys/vm/zone_reclaim_mode", "0\n");
   tree.put("proc/self/status", "Name:\thmkctl\nCapEff:\t000001ffffffffff\n");

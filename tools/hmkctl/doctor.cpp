@@ -46,6 +46,7 @@ json to_json(const Findings& findings) {
 int run_doctor(const Context& context, const fs::path& root) {
   Findings findings;
   check_kernel(root, findings);
+  check_loadable(root, findings);
   check_module(root, findings);
   check_daemon(context, findings);
   check_rights(root, findings);

@@ -26,6 +26,9 @@ using Findings = std::vector<Finding>;
 void check_kernel(const std::filesystem::path& root, Findings& out);
 void check_rivals(const std::filesystem::path& root, Findings& out);
 
+/// Whether hmk.ko is built for the running kernel, can be, and must be signed.
+void check_loadable(const std::filesystem::path& root, Findings& out);
+
 /// What the kernel's NUMA balancing has done to the processes of `hmkctl stats`.
 void check_balanced(const nlohmann::json& stats, Findings& out);
 
