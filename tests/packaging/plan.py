@@ -27,7 +27,8 @@ def installed() -> List[str]:
         if done.returncode:
             raise AssertionError(f"cmake: {done.stdout[-2000:]}")
         reply = Path(scratch) / ".cmake/api/v1/reply"
-        paths = [path for folder in sorted(reply.glob("directory-*.json")) for path in _of_folder(json.loads(folder.read_text(encoding="utf-8")))]
+        folders = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(reply.glob("directory-*.json"))]
+        paths = [path for folder in folders for path in _of_folder(folder)]
     return sorted([*paths, BY_CODE])
 
 

@@ -50,8 +50,8 @@ class Pages(unittest.TestCase):
 
     def test_every_function_of_the_library_is_described(self) -> None:
         text = page("libhmk.3")
-        functions = [name for header in ("move.h", "table_reader.h") for name in
-                     re.findall(r"(?m)^(?:static inline )?(?:long|int|uint64_t) (\w+[^_\W])\(", (plan.ROOT / f"include/hmk/{header}").read_text(encoding="utf-8"))]
+        headers = "".join((plan.ROOT / f"include/hmk/{name}").read_text(encoding="utf-8") for name in ("move.h", "table_reader.h"))
+        functions = re.findall(r"(?m)^(?:static inline )?(?:long|int|uint64_t) (\w+[^_\W])\(", headers)
         self.assertIn("hmk_table_read", functions)
         for name in functions:
             self.assertIn(name, text.split(".SH SYNOPSIS")[0], f"{name} is not in NAME")

@@ -13,8 +13,9 @@ DEBIAN = PACKAGING / "debian"
 #: What debian/rules hands to dh_install beside the lists.
 BY_RULES = {"hmkd": ["lib/systemd/system", "lib/udev/rules.d"]}
 #: What provides each thing that CMake looks for, in Debian and in rpm.
-NEEDED = {"Boost": ("libboost-dev", "boost-devel"), "spdlog": ("libspdlog-dev", "spdlog-devel"), "yaml-cpp": ("libyaml-cpp-dev", "yaml-cpp-devel"),
-          "nlohmann_json": ("nlohmann-json3-dev", "json-devel"), "CLI11": ("libcli11-dev", "cli11-devel"), "Curses": ("libncurses-dev", "ncurses-devel"),
+NEEDED = {"Boost": ("libboost-dev", "boost-devel"), "spdlog": ("libspdlog-dev", "spdlog-devel"),
+          "yaml-cpp": ("libyaml-cpp-dev", "yaml-cpp-devel"), "nlohmann_json": ("nlohmann-json3-dev", "json-devel"),
+          "CLI11": ("libcli11-dev", "cli11-devel"), "Curses": ("libncurses-dev", "ncurses-devel"),
           "libsystemd": ("libsystemd-dev", "systemd-devel"), "libbpf": ("libbpf-dev", "libbpf-devel"), "clang": ("clang", "clang"),
           "bpftool": ("bpftool", "bpftool"), "Python3": ("python3", "python3"), "PkgConfig": ("pkg-config", "systemd-devel"),
           "Threads": ("cmake", "cmake")}
@@ -54,9 +55,9 @@ def of_spec() -> Dict[str, List[str]]:
     """The same of the spec, its macros replaced."""
     spec = text(PACKAGING / "hmk.spec").split("%changelog")[0]
     found: Dict[str, List[str]] = {}
-    macros = {"_sbindir": "usr/sbin", "_bindir": "usr/bin", "_unitdir": "lib/systemd/system", "_prefix/lib/udev": "lib/udev", "_prefix": "usr",
-              "_datadir": "usr/share", "_docdir": "usr/share/doc", "_mandir": "usr/share/man", "_libdir": "usr/lib/*", "_includedir": "usr/include",
-              "version": version()}
+    macros = {"_sbindir": "usr/sbin", "_bindir": "usr/bin", "_unitdir": "lib/systemd/system", "_prefix/lib/udev": "lib/udev",
+              "_prefix": "usr", "_datadir": "usr/share", "_docdir": "usr/share/doc", "_mandir": "usr/share/man",
+              "_libdir": "usr/lib/*", "_includedir": "usr/include", "version": version()}
     for name, body in re.findall(r"(?ms)^%files(?: -n (\S+))?\n(.*?)(?=^%files|\Z)", spec):
         for line in body.split("\n"):
             path = re.sub(r"^%config\(noreplace\) ", "", line).replace("%{_prefix}/lib/udev", "%{_prefix/lib/udev}")

@@ -37,6 +37,11 @@ class Units(unittest.TestCase):
             self.assertTrue(read(unit + ".in")["ExecStart"][0].endswith(" $HMKD_FLAGS"))
             self.assertEqual(read(unit + ".in")["Environment"], ["HMKD_FLAGS="])
 
+    def test_they_fail_by_themselves_before_the_wait_for_the_device_ends(self) -> None:
+        settle = int(re.search(r"settle --timeout=(\d+)$", read("10-module.conf")["ExecStartPre"][0]).group(1))
+        wait = int(read("dev-hmk.device.conf")["JobRunningTimeoutSec"][0].removesuffix("s"))
+        self.assertGreaterEqual(wait, settle + 5)
+
     def test_the_rule_of_udev_tells_systemd_of_the_device(self) -> None:
         rules = (SYSTEMD / "60-hmk.rules").read_text(encoding="utf-8")
         self.assertRegex(rules, r'(?m)^KERNEL=="hmk", SUBSYSTEM=="misc", TAG\+="systemd"$')

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Dict, List, Set
+from typing import Dict, List, Set, Tuple
 
 from lab import fresh
 from lab.errors import LabError
@@ -98,7 +98,7 @@ def newer(packages: List[Path], folder: Path) -> List[Path]:
             source = source.rename(tree / f"usr/src/hmk-{following}")
             changed.append(source / "dkms.conf")
         for file in filter(Path.exists, changed):
-            file.write_text(file.read_text(encoding="utf-8").replace(version, following), encoding="utf-8")
+            file.write_text(re.sub(rf"(?<![\d.]){re.escape(version)}(?![\d.])", following, file.read_text(encoding="utf-8")), encoding="utf-8")
         target = folder / f"{package.name.split('_')[0]}_{following}.deb"
         subprocess.run(["dpkg-deb", "--root-owner-group", "-b", str(tree), str(target)], check=True, stdout=subprocess.DEVNULL)
         made.append(target)
@@ -121,7 +121,7 @@ def prove(root: Path, packages: List[Path]) -> None:
     print("PASS")
 
 
-def _prepare(box: Box) -> tuple:
+def _prepare(box: Box) -> Tuple[Set[str], Dict[str, str]]:
     # What they depend on stays after a purge: it is there before anything is compared.
     want = f"./*.deb linux-headers-amd64 gcc libc6-dev pkg-config man-db"
     plan = box.run("looking up dependencies", f"apt-get -q update; cd /{PLACE}; apt-get -s --no-install-recommends install {want}")
@@ -166,7 +166,8 @@ def _upgrade(box: Box, packages: List[Path]) -> None:
     modules = _modules(box)
     following = _field(packages[0], "Version")
     source = box.run("dkms", "dkms status hmk").strip()
-    check(len(modules) == 1 and f"hmk/{following}" in source and source.count("hmk/") == 1, f"the new module has replaced the old: {source}")
+    is_new = len(modules) == 1 and f"hmk/{following}" in source and source.count("hmk/") == 1
+    check(is_new, f"the new module has replaced the old: {source}")
 
 
 def _purge(box: Box, before: Set[str], accounts: Dict[str, str]) -> None:
@@ -175,7 +176,8 @@ def _purge(box: Box, before: Set[str], accounts: Dict[str, str]) -> None:
     drop_in.parent.mkdir()
     shutil.copy(box.path("usr/share/doc/hmkd/examples/10-module.conf"), drop_in)
     told = box.run("purging", f"{IN_USE} apt-get -q -y purge {' '.join(OURS)}")
-    check(box.path("srv/rmmod").read_text(encoding="utf-8") == "hmk\n" and "in use" in told, "a module in use stays loaded, and that is said")
+    asked = box.path("srv/rmmod").read_text(encoding="utf-8")
+    check(asked == "hmk\n" and "in use" in told, "a module in use stays loaded, and that is said")
     box.path("usr/local/sbin/rmmod").unlink()
     after = box.files()
     check(after - before == set(), f"no file is left: {' '.join(sorted(after - before)) or 'none'}")
