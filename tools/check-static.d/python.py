@@ -32,7 +32,7 @@ PROGRAMS: Dict[str, Tuple[str, ...]] = {
     "tests/bench": ("tools/lab.d", "tools/bench.d/placement", "tools/bench.d/calibrate", "tools/bench.d/paper", "tools"),
     "tests/static": ("tools/lab.d", "tools/check-static.d"),
     "tests/load": (),
-    "tests/packaging": ("packaging/man",),
+    "tests/packaging": ("packaging/man", "tools/package.d", "tools/lab.d"),
     "tests/e2e": ("tools", "tools/lab.d"),
 }
 #: That None has no such attribute fails a test, as it should; elsewhere it has to be asked for.
