@@ -101,9 +101,9 @@ class Files(unittest.TestCase):
     def test_both_divide_them_alike(self) -> None:
         renamed = {name.replace("-devel", "-dev"): patterns for name, patterns in of_spec().items()}
         for path in plan.installed():
-            takers = [[name for name, patterns in packages.items() if any(takes(pattern, path) for pattern in patterns)]
-                      for packages in (of_debian(), renamed)]
-            self.assertEqual(*takers, path)
+            debian, rpm = [[name for name, patterns in packages.items() if any(takes(pattern, path) for pattern in patterns)]
+                           for packages in (of_debian(), renamed)]
+            self.assertEqual(debian, rpm, path)
 
     def test_what_is_in_etc_is_a_configuration_file_of_rpm_as_well(self) -> None:
         for path in plan.installed():

@@ -78,4 +78,4 @@ def _run(what: str, command: List[str], folder: Path, log: Path, **environment: 
                               env={**os.environ, **environment})
     if done.returncode:
         lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()] or ["no message"]
-        raise LabError(f"{what} failed: {next(filter(_CAUSE.search, lines), lines[-1])}; see {log}")
+        raise LabError(f"{what} failed: {next((line for line in lines if _CAUSE.search(line)), lines[-1])}; see {log}")

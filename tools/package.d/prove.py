@@ -123,7 +123,7 @@ def prove(root: Path, packages: List[Path]) -> None:
 
 def _prepare(box: Box) -> Tuple[Set[str], Dict[str, str]]:
     # What they depend on stays after a purge: it is there before anything is compared.
-    want = f"./*.deb linux-headers-amd64 gcc libc6-dev pkg-config man-db"
+    want = "./*.deb linux-headers-amd64 gcc libc6-dev pkg-config man-db"
     plan = box.run("looking up dependencies", f"apt-get -q update; cd /{PLACE}; apt-get -s --no-install-recommends install {want}")
     others = [name for name in re.findall(r"^Inst (\S+)", plan, re.MULTILINE) if name not in OURS]
     box.run("installing dependencies", f"apt-get -q -y --no-install-recommends install {' '.join(others)}")
