@@ -29,11 +29,12 @@ int main(void)
 	return move_memory_regions(0, 1, &page, NULL, &status, 0) || status < 0;
 }
 """
-# A module that is loaded and in use, as far as the maintainers' scripts can see.
+# A module that is loaded and in use, as far as the maintainers' scripts can see. apt sets their PATH.
 IN_USE = """
 mount -t tmpfs tmpfs /sys/module && mkdir /sys/module/hmk
-printf '#!/bin/sh\\necho "$@" >>/srv/rmmod\\nexit 1\\n' >/usr/local/sbin/rmmod && chmod 755 /usr/local/sbin/rmmod
+mkdir -p /srv/bin && printf '#!/bin/sh\\necho "$@" >>/srv/rmmod\\nexit 1\\n' >/srv/bin/rmmod && chmod 755 /srv/bin/rmmod
 """
+APT = "apt-get -q -y --no-install-recommends -o DPkg::Path=/srv/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Box:
@@ -159,7 +160,7 @@ def _upgrade(box: Box, packages: List[Path]) -> None:
     edited = config.read_text(encoding="utf-8") + "interval: 7s\n"
     config.write_text(edited, encoding="utf-8")
     box.put(packages)
-    told = box.run("upgrading", f"{IN_USE} cd /{PLACE}; apt-get -q -y --no-install-recommends install ./*.deb")
+    told = box.run("upgrading", f"{IN_USE} cd /{PLACE}; {APT} install ./*.deb")
     check(not box.path("srv/rmmod").exists(), "an upgrade does not touch a module that is in use")
     check("stays as it is" in told, "and says so")
     check(config.read_text(encoding="utf-8") == edited, "what was edited in /etc/hmk/hmkd.yaml is kept")
@@ -175,10 +176,9 @@ def _purge(box: Box, before: Set[str], accounts: Dict[str, str]) -> None:
     drop_in = box.path("etc/systemd/system/hmkd.service.d/10-module.conf")
     drop_in.parent.mkdir()
     shutil.copy(box.path("usr/share/doc/hmkd/examples/10-module.conf"), drop_in)
-    told = box.run("purging", f"{IN_USE} apt-get -q -y purge {' '.join(OURS)}")
-    asked = box.path("srv/rmmod").read_text(encoding="utf-8")
+    told = box.run("purging", f"{IN_USE} {APT} purge {' '.join(OURS)}")
+    asked = box.path("srv/rmmod").read_text(encoding="utf-8") if box.path("srv/rmmod").exists() else ""
     check(asked == "hmk\n" and "in use" in told, "a module in use stays loaded, and that is said")
-    box.path("usr/local/sbin/rmmod").unlink()
     after = box.files()
     check(after - before == set(), f"no file is left: {' '.join(sorted(after - before)) or 'none'}")
     check(before - after == set(), f"no other file is gone: {' '.join(sorted(before - after)) or 'none'}")
