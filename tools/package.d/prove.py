@@ -183,5 +183,5 @@ def _purge(box: Box, before: Set[str], accounts: Dict[str, str]) -> None:
     check(after - before == set(), f"no file is left: {' '.join(sorted(after - before)) or 'none'}")
     check(before - after == set(), f"no other file is gone: {' '.join(sorted(before - after)) or 'none'}")
     check(box.accounts() == accounts, "no user or group is left")
-    units = box.run("units", "find / -xdev -path /proc -prune -o -name '*hmk*' -path '*systemd*' -print").strip()
-    check(units == "", f"no unit is left: {units or 'none'}")
+    ours = sorted(name for name in after if "hmk" in name)
+    check(not ours, f"no unit, and nothing else of our name, is left: {' '.join(ours) or 'none'}")
