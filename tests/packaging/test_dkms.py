@@ -4,7 +4,7 @@ import re
 import unittest
 from typing import Dict, Set
 
-import plan
+import package_plan as plan
 
 KBUILD = (plan.ROOT / "Kbuild").read_text(encoding="utf-8")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Man pages: every key of the configuration, every function of the library, and what help is taken for. Commands: pages.py."""
+"""Man pages: every key of the configuration, every function of the library, and what help is taken for. Commands: package_pages.py."""
 import re
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import plan
+import package_plan as plan
 
 sys.path.insert(0, str(plan.ROOT / "packaging/man"))
 import fill  # noqa: E402

@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import plan
+import package_plan as plan
 
 sys.path[:0] = [str(plan.ROOT / "tools/lab.d"), str(plan.ROOT / "tools/package.d")]
 import build  # noqa: E402

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Dict, List
 
-import plan
+import package_plan as plan
 
 ROOT, PACKAGING = plan.ROOT, plan.ROOT / "packaging"
 DEBIAN = PACKAGING / "debian"

@@ -4,7 +4,7 @@ import re
 import unittest
 from typing import Dict, List
 
-import plan
+import package_plan as plan
 
 SYSTEMD = plan.ROOT / "systemd"
 UNITS = ("hmkd.service", "hmkd@.service")

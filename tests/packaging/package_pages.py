@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""pages.py FOLDER: the man pages built there name every command of hmkctl and every option of hmkd, as their sources do."""
+"""package_pages.py FOLDER: the man pages built there name every command of hmkctl and every option of hmkd, as their sources do."""
 import re
 import sys
 from pathlib import Path
