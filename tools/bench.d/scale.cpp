@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// hmkd's policy at 1.5 TB in four tiers, fed with what a profiler would see:
-// each region's samples are accessed or not by a rate per page, scan by scan, and
-// the moves of each plan are made before the next interval. No clock but for the
-// time of a decision, no random source: the same figures each time.
+// hmkd's policy at 1.5 TB in four tiers, fed with what a profiler would see: each
+// region's samples are accessed by a rate per page, the module's core judges what
+// their windows tell of it, and the moves of each plan are made before the next
+// interval. No clock but for the time of a decision, no random source: the same
+// figures each time.
+#include <hmk/core/ladder.h>
+#include <hmk/core/rate.h>
+
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -21,6 +25,7 @@ using namespace hmk::policy;
 constexpr Bytes kRegion = 2ull << 20;
 constexpr Bytes kGiB = 1ull << 30;
 constexpr std::uint32_t kScans = 3, kSamples = 2, kIntervals = 20;
+constexpr double kIntervalS = 10;
 // Two sockets, each with DRAM and persistent memory: the machine of the paper.
 constexpr Bytes kTierGiB[] = {96, 96, 756, 756};
 constexpr std::uint32_t kLatencyNs[] = {90, 145, 275, 340};
@@ -36,7 +41,7 @@ double draw(std::uint64_t a, std::uint64_t b) {
   return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/// Visits to each page of a region in one scan window, by region; hot ones anywhere.
+/// Visits to each page of a region in a third of an interval, by region; hot ones anywhere.
 std::vector<double> gups(std::size_t nr) {
   std::vector<double> rate(nr);
   const double hot_share = 64.0 / 1536;  // of the memory; nine accesses in ten go there
@@ -66,7 +71,9 @@ double oracle(std::vector<double> rate, std::size_t fits) {
 
 class Machine {
  public:
-  explicit Machine(std::vector<double> rate) : rate_(std::move(rate)), regions_(rate_.size()) {
+  explicit Machine(std::vector<double> rate)
+      : rate_(std::move(rate)), regions_(rate_.size()), profiled_(rate_.size()) {
+    hmk_ladder_make(&ladder_, static_cast<__u64>(kIntervalS * 1e9 / 16 * 15), kScans);
     for (NodeId node = 0; node < 4; ++node) {
       const auto t = static_cast<std::size_t>(node);
       tiers_.push_back({.node = node,
@@ -85,32 +92,27 @@ class Machine {
                      .resident = kRegion,
                      .generation = 1,
                      .node = node,
-                     .leaf_shift = 21};
+                     .leaf_shift = HMK_CORE_PAGE_SHIFT};
+      hmk_region& r = profiled_[i];
+      r.start = i * kRegion;
+      r.end = r.start + kRegion;
+      r.quota = kSamples;
+      r.flags = HMK_REGION_NEW;
+      r.leaf_shift = HMK_CORE_PAGE_SHIFT;
     }
   }
 
-  /// As the module tells it of equal windows and an EMA of alpha 1/2. One look of each kind is
-  /// added: where all said the same there is some doubt, too.
-  static void set_rate(RegionView& r) {
-    constexpr double kLooks = 3 * kSamples * kScans;
-    const double seen = static_cast<double>(r.whi_q16) / kOneQ16 / kScans;
-    const double likely = (seen * kLooks + 1) / (kLooks + 2), none = -std::log1p(-likely);
-    const double dev = std::sqrt(likely * (1 - likely) / kLooks) / ((1 - likely) * none * std::log(2));
-    r.rate_q8 = static_cast<std::int16_t>(std::lround(256 * std::log2(kScans * none)));
-    r.rate_dev_q8 = static_cast<std::uint16_t>(std::lround(256 * dev));
-  }
+  /// What is published counts in these.
+  std::uint32_t hotness_max() const { return ladder_.nr; }
 
+  /// As kmod/interval.c: place, watch, judge, take, publish.
   void profile(std::uint64_t interval) {
-    for (std::size_t i = 0; i < regions_.size(); ++i) {
-      const double p = 1 - std::exp(-rate_[i]);
-      unsigned hits = 0;
-      for (std::uint32_t k = 0; k < kSamples * kScans; ++k)
-        hits += draw(i, 1000 + interval * 64 + k) < p;
-      RegionView& r = regions_[i];
-      r.hi_q16 = hits * kOneQ16 / kSamples;
-      r.whi_q16 = interval == 0 ? r.hi_q16 : (r.hi_q16 + r.whi_q16) / 2;
-      set_rate(r);
-    }
+    const auto nr = static_cast<__u32>(profiled_.size());
+    hmk_ladder_place(&ladder_, &crowd_, profiled_.data(), nr);
+    for (std::size_t i = 0; i < nr; ++i) watch(profiled_[i], i, interval);
+    hmk_ladder_judge(&ladder_, &crowd_, profiled_.data(), nr);
+    hmk_crowd_take(&crowd_, &ladder_);
+    for (std::size_t i = 0; i < nr; ++i) publish(profiled_[i], regions_[i]);
   }
 
   void move(const Plan& plan) {
@@ -137,11 +139,38 @@ class Machine {
   const std::vector<TierView>& tiers() const { return tiers_; }
 
  private:
+  /// A read finds a sample accessed when its first access, after a time that chance gives, was before it.
+  void watch(hmk_region& r, std::size_t i, std::uint64_t interval) const {
+    r.accesses = 0;
+    r.count_min = 0xff;
+    r.count_max = 0;
+    for (std::uint64_t k = 0; k < kSamples; ++k) {
+      const double first_s = -std::log1p(-draw(i, 1000 + interval * 64 + k)) * kIntervalS / 3 / rate_[i];
+      __u32 count = r.rung;
+      for (__u32 read = 0; read < kScans; ++read)
+        count += static_cast<double>(ladder_.window_ns[r.rung + read]) / 1e9 >= first_s;
+      r.accesses = static_cast<__u16>(r.accesses + count);
+      r.count_min = std::min(r.count_min, static_cast<__u8>(count));
+      r.count_max = std::max(r.count_max, static_cast<__u8>(count));
+    }
+  }
+
+  /// As kmod/windows.c.
+  void publish(const hmk_region& r, RegionView& view) const {
+    view.hi_q16 = r.hi_q16;
+    view.whi_q16 = r.whi_q16 ? hmk_crowd_shrink_q16(&crowd_, &r) : 0;
+    view.rate_q8 = hmk_ladder_rate_q8(&ladder_, view.whi_q16);
+    view.rate_dev_q8 = hmk_rate_dev_q8(&ladder_, view.whi_q16, r.trust + crowd_.kappa);
+  }
+
   TierView& tier(NodeId node) { return tiers_[static_cast<std::size_t>(node)]; }
 
   std::vector<double> rate_;
   std::vector<RegionView> regions_;
   std::vector<TierView> tiers_;
+  std::vector<hmk_region> profiled_;
+  hmk_ladder ladder_{};
+  hmk_crowd crowd_{};
 };
 
 double mean_latency(const std::vector<double>& shares) {
@@ -155,9 +184,10 @@ nlohmann::ordered_json run(const char* workload, const std::vector<double>& rate
   Machine machine(rate);
   PolicyParams params;
   params.promote_limit = kPromoteLimit;
+  params.hotness_max = machine.hotness_max();
   params.tier_by_tier = tier_by_tier;
   const std::vector<NodeId> nodes = {0, 1, 2, 3};
-  Ranking ranking({}, nodes);
+  Ranking ranking({.buckets = params.buckets, .hotness_max = params.hotness_max}, nodes);
   std::vector<double> decide_ms;
   double latency_sum = 0;
   Bytes promoted = 0, demoted = 0, last_promoted = 0;
