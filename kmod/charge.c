@@ -14,7 +14,7 @@
 #include "compat/flush.h"
 #include "session.h"
 
-#define RESERVE_PARTS	8u	/* of the budget: between two looks, wake-ups of reads that are owed */
+#define RESERVE_PARTS	8u	/* of the budget: between looks, wake-ups of reads that are owed */
 #define LEAST_PARTS	4u	/* of the planned samples: watched whatever the clock says */
 
 static atomic64_t hmk_weights;	/* of all sessions whose clock runs */

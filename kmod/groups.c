@@ -14,7 +14,7 @@
 #include "groups.h"
 #include "session.h"
 
-#define GROUPS_MOST	64u	/* however large the budget: a flush stops the process on all CPUs */
+#define GROUPS_MOST	64u	/* a flush interrupts all CPUs of the process */
 
 /* In the order by rung: the first sample not watched yet, and the first of the open group. */
 struct places {

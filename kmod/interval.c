@@ -247,8 +247,9 @@ static void interval_track(struct hmk_profile *p, u64 profile_ns)
 		p->choice_cost_ns = hmk_budget_track(p->choice_cost_ns,
 						     div_u64(p->choice_ns, p->chosen));
 	if (p->groups && p->watch_ns > p->passes_ns)
-		p->group_cost_ns = hmk_budget_track_fixed(p->group_cost_ns,
-				div64_u64(p->watch_ns - p->passes_ns, p->groups));
+		p->group_cost_ns =
+			hmk_budget_track_fixed(p->group_cost_ns,
+					       div_u64(p->watch_ns - p->passes_ns, p->groups));
 	if (p->params.scan_cost_ns)
 		return;
 	if (p->visits)

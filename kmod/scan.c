@@ -222,7 +222,7 @@ static void scan_clear(const struct hmk_leaf *leaf)
  * Return: how many it came to: all, or those before the place where it ended.
  */
 u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 nr,
-		    const struct hmk_read *read)
+		   const struct hmk_read *read)
 {
 	bool held = hmk_hold_begin(&p->hold, mm);
 	struct hmk_leaf leaf;

@@ -38,7 +38,7 @@ struct hmk_profile {
 	u32 nr_spans, spans_cap;
 	struct hmk_sample *samples;
 	u32 nr_samples, samples_cap;
-	u32 first;		/* index of the region whose samples come first while they are watched */
+	u32 first;		/* index of the region whose samples are watched first */
 	struct hmk_ladder ladder;	/* of this interval's windows */
 	struct hmk_ladder ladder_before;	/* whose hotness regions had when they changed */
 	struct hmk_crowd crowd;		/* what regions are like together */
@@ -61,7 +61,7 @@ struct hmk_profile {
 	u32 flags;		/* HMK_INTERVAL_* of this interval */
 	struct hmk_hold hold;
 	u64 start_ns;
-	u64 span_ns;		/* from the first clear to the last read of an interval as asked for */
+	u64 span_ns;		/* of this interval: from the first clear to the last read */
 	u64 census_ns, choice_ns;	/* CPU time of counting pages, of choosing samples */
 	u64 passes_ns, visits;	/* CPU time of the passes, leaves they looked at */
 	u64 watch_began_ns, watch_ns;	/* CPU time at the first clear; from it to the last read */
@@ -141,7 +141,7 @@ static inline struct hmk_region *hmk_scan_region(const struct hmk_profile *p, u3
 }
 
 u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 nr,
-		    const struct hmk_read *read);
+		   const struct hmk_read *read);
 void hmk_scan_forget(struct hmk_profile *p, u32 group, u32 nr);
 void hmk_scan_settle(struct hmk_profile *p);
 void hmk_scan_arrange(struct hmk_profile *p);

@@ -36,7 +36,6 @@ struct Config {
   std::chrono::nanoseconds interval = std::chrono::seconds(10);
   std::uint32_t overhead_bp = 500;
   std::uint32_t num_scans = 3;
-  bool equal_windows = false;  ///< chapter 8's, else a ladder of them
   std::uint32_t alpha_q16 = 32768;
   std::uint32_t tau1_q16 = 0;  ///< 0: the module's default
   std::uint32_t tau2_q16 = 0;  ///< 0: the module's default
@@ -44,6 +43,7 @@ struct Config {
   std::uint32_t scouts_bp = 1000;
   std::uint32_t weight = 100;               ///< beside the sessions of other hmkds
   std::uint64_t max_region = 256ull << 20;  ///< bytes
+  bool equal_windows = false;               ///< chapter 8's, else a ladder of them
   bool split_huge = false;                  ///< huge pages whose parts differ
 
   // For experiments.

@@ -69,7 +69,7 @@ void check_secure_boot(const fs::path& root, bool is_loaded, Findings& out) {
 std::string installed_module(const fs::path& modules) {
   std::istringstream lines(hmk::read_text(modules / "modules.dep").value_or(""));
   for (std::string line; std::getline(lines, line);) {
-    const std::string file = line.substr(0, line.find(':'));
+    std::string file = line.substr(0, line.find(':'));
     if (fs::path(file).filename().string().starts_with("hmk.ko")) return file;
   }
   return "";

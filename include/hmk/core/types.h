@@ -75,7 +75,7 @@ struct hmk_sample {
 	__u8  count;		/* its region's rung + reads that found it accessed */
 	__u8  dirty;		/* its entry was dirty at the last look */
 	__s16 node;		/* -1 unknown */
-	__u32 turn;		/* not its own: index of the sample whose turn comes in this place */
+	__u32 turn;		/* not its own: which sample is looked at in this place */
 };
 
 HMK_CORE_ASSERT(sizeof(struct hmk_sample) == 16);
