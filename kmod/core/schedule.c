@@ -43,8 +43,11 @@ static __u64 schedule_turn(const struct hmk_schedule *s, __u32 rung)
 static __u64 schedule_takes(const struct hmk_schedule *s, __u32 rung, __u32 nr)
 {
 	const __u64 longest = s->ladder->window_ns[rung];
+	/* Of halves: the last gap of a rung is as long as the next, less what beginning took. */
+	const __u64 least = !rung ? longest / 2 :
+			    s->ladder->ratio_shift > 1 ? longest : longest / 4 * 3;
 
-	return 2ull * nr * s->visit_ns + s->flush_ns + (rung ? longest : longest / 2);
+	return 2ull * nr * s->visit_ns + s->flush_ns + least;
 }
 
 /**
@@ -124,11 +127,12 @@ struct hmk_step hmk_schedule_next(const struct hmk_schedule *s, __u64 now_ns)
  */
 static __u64 schedule_due(const struct hmk_schedule *s, const struct hmk_group *g)
 {
+	const __u64 limit = g > s->open ? g[-1].due_ns : s->end_ns;
 	const __u64 window = schedule_window(s, g->rung, g->reads);
 	const __u64 early = g->pass_ns < window ? g->pass_ns / 2 : window / 2;
 	const __u64 due = g->flushed_ns + window - early;
 
-	return due < s->end_ns ? due : s->end_ns;
+	return due < limit ? due : limit;
 }
 
 /**

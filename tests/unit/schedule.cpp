@@ -162,6 +162,19 @@ TEST(Schedule, PartsOfARungBeginEvenlyOverTheInterval) {
   }
 }
 
+// Windows of halves: the last gap of rung 0 is as long as the longest window of rung 1.
+TEST(Schedule, RungOneIsWatchedBesideRungZeroWhateverTheRatio) {
+  for (__u32 scans = 1; scans < 13; ++scans) {
+    Interval interval;
+    hmk_ladder_make(&interval.ladder_, kSpan, scans);
+    if (!hmk_ladder_top(&interval.ladder_)) continue;
+    interval.s_.left[0] = interval.s_.left[1] = 100;
+    const auto seen = interval.play();
+    EXPECT_EQ(watched(seen, 0), 100u) << scans;
+    EXPECT_EQ(watched(seen, 1), 100u) << scans;
+  }
+}
+
 TEST(Schedule, AsManyPartsAsTimeAndBudgetAndSamplesAllow) {
   const auto parts = [](__u32 rung, __u32 samples, __u32 most) {
     Interval interval;
