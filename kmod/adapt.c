@@ -62,11 +62,12 @@ void hmk_regions_cut(struct hmk_profile *p, u32 nr)
 static u32 adapt_num_samples(const struct hmk_profile *p)
 {
 	const struct hmk_params *params = &p->params;
+	u32 cost_ns = min_t(u64, (u64)p->sample_cost_ns + p->choice_cost_ns, U32_MAX);
 
 	if (params->switches & HMK_SWITCH_NO_BUDGET)
 		return max(p->now.nr, 1u) * HMK_CORE_MAX_QUOTA;
-	return hmk_budget_plan(p->charge.budget_ns, HMK_BUDGET_AIM_PERCENT,
-			       p->sample_cost_ns + p->choice_cost_ns, 0, hmk_charge_fixed(p));
+	return hmk_budget_plan(p->charge.budget_ns, HMK_BUDGET_AIM_PERCENT, cost_ns, 0,
+			       hmk_charge_fixed(p));
 }
 
 /* The ablation: one sample each, the rest wherever chance puts it. */
@@ -76,9 +77,13 @@ static void adapt_assign_at_random(struct hmk_profile *p)
 
 	for (i = 0; i < p->now.nr; i++)
 		p->now.at[i].quota = 1;
-	for (left = p->num_ps > p->now.nr ? p->num_ps - p->now.nr : 0; left; left--) {
+	left = p->num_ps > p->now.nr ? p->num_ps - p->now.nr : 0;
+	left = min_t(u64, left, (u64)p->now.nr * HMK_CORE_MAX_QUOTA);
+	for (; left; left--) {
 		struct hmk_region *r = &p->now.at[hmk_random(p) % p->now.nr];
 
+		if (!(left % HMK_SLICE))
+			cond_resched();
 		if (r->quota < hmk_quota_cap(r))
 			r->quota++;
 	}

@@ -7,7 +7,9 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/mm_types.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include <hmk/core/budget.h>
 
@@ -78,12 +80,16 @@ u64 hmk_charge_used(struct hmk_profile *p)
 void hmk_charge_flush(struct hmk_profile *p, struct mm_struct *mm)
 {
 	struct hmk_charge *c = &p->charge;
-	u64 begin = ktime_get_ns(), took;
-	u32 cpus = cpumask_weight(mm_cpumask(mm));
+	u64 begin, took;
+	u32 cpus;
 
+	preempt_disable();	/* what another does meanwhile is not the flush */
+	cpus = cpumask_weight(mm_cpumask(mm));
+	begin = ktime_get_ns();
 	hmk_flush_mm(mm);
 	took = ktime_get_ns() - begin;
-	cpus -= cpus && cpumask_test_cpu(raw_smp_processor_id(), mm_cpumask(mm));
+	cpus -= cpus && cpumask_test_cpu(smp_processor_id(), mm_cpumask(mm));
+	preempt_enable();
 	c->others_ns += took * cpus;
 	c->flushed_ns += took * (cpus + 1);
 	c->flushes++;
@@ -176,15 +182,19 @@ u64 hmk_charge_end(struct hmk_profile *p)
  * @samples: watched by then.
  * @more_ns: what is to come.
  *
- * A quarter of what was planned it can always, and one sample: on a virtual machine whose time is
- * stolen nothing would be watched at all.
+ * A quarter of what was planned it can, and one sample: on a virtual machine whose time is
+ * stolen nothing would be watched at all. Up to twice the budget: who says that a scan costs
+ * nothing plans with too many.
  *
  * Return: true when it can.
  */
 bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u64 more_ns)
 {
-	return samples < max(p->num_ps / LEAST_PARTS, 1u) ||
-	       hmk_charge_used(p) + more_ns < p->charge.stop_ns;
+	const u64 used = hmk_charge_used(p);
+
+	return used + more_ns < p->charge.stop_ns ||
+	       (samples < max(p->num_ps / LEAST_PARTS, 1u) &&
+		used < p->charge.charged_ns + 2 * p->charge.budget_ns);
 }
 
 /**

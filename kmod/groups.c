@@ -28,6 +28,8 @@ static void groups_count(struct hmk_profile *p, struct hmk_schedule *plan)
 	u32 i;
 
 	for (i = 0; i < p->now.nr; i++) {
+		if (!(i % HMK_SLICE))
+			cond_resched();
 		if (!(p->now.at[i].flags & HMK_REGION_STALE))
 			plan->left[p->now.at[i].rung] += p->now.at[i].quota;
 	}
@@ -107,9 +109,21 @@ static bool groups_afford(struct hmk_profile *p, const struct hmk_schedule *plan
 	u64 looks = hmk_schedule_owed(plan) + (u64)step->nr * (p->params.num_scans + 1);
 	u64 cost_ns = p->visits ? div64_u64(p->passes_ns, p->visits) : 0;	/* of late */
 
-	cost_ns = max_t(u64, cost_ns, p->scan_cost_ns);
-	return hmk_charge_affords(p, p->watched, looks * cost_ns +
-				  (plan->depth + 1) * groups_overhead_ns(p));
+	cost_ns = looks * max_t(u64, cost_ns, p->scan_cost_ns) +
+		  (plan->depth + 1) * groups_overhead_ns(p);
+	if (p->groups >= GROUPS_MOST)	/* what is free is samples, not flushes */
+		return hmk_charge_used(p) + cost_ns < p->charge.stop_ns;
+	return hmk_charge_affords(p, p->watched, cost_ns);
+}
+
+/* What is left of the samples cannot be paid for. */
+static void groups_give_up(struct hmk_profile *p, struct hmk_schedule *plan)
+{
+	u32 i;
+
+	for (i = 0; i < HMK_LADDER_MAX; i++)
+		p->unpaid += plan->left[i];
+	memset(plan->left, 0, sizeof(plan->left));
 }
 
 /* Clears or reads, and keeps account of what a look costs. Return: how many it came to. */
@@ -151,6 +165,7 @@ static void groups_read(struct hmk_session *s, struct hmk_schedule *plan, const 
 
 	/* By their place, whatever was seen: what is left of the group stands for all of it. */
 	hmk_scan_forget(p, group + done, g->nr - done);
+	p->unpaid += g->nr - done;
 	g->nr = done;
 	if (hmk_schedule_read(plan, ktime_get_ns())) {
 		hmk_scan_forget(p, group, done);
@@ -208,7 +223,7 @@ bool hmk_groups_watch(struct hmk_session *s)
 		if (!hmk_interval_can_go_on(s))
 			return false;
 		if (step.kind == HMK_STEP_OPEN && !groups_afford(p, &plan, &step))
-			memset(plan.left, 0, sizeof(plan.left));
+			groups_give_up(p, &plan);
 		else if (step.kind == HMK_STEP_OPEN)
 			groups_open(s, &plan, &step, &at);
 		else if (step.kind == HMK_STEP_READ)

@@ -222,15 +222,15 @@ static void interval_track_fixed(struct hmk_profile *p, u64 fixed_ns)
 }
 
 /*
- * What was not begun, or not read, could not be paid for: the plan was made with too little.
- * (The dearest are the last to begin, so that the average of the others does not tell.)
+ * Where some could not be paid for, the plan was made with too little. (The dearest are the
+ * last to begin, so that the average of the others does not tell.)
  */
 static u32 interval_sample_cost(const struct hmk_profile *p)
 {
-	u32 paid = p->late_groups ? p->watched : max(p->nr_samples, 1u);
+	u32 paid = p->chosen > p->unpaid ? p->chosen - p->unpaid : 1;
 	u64 cost_ns = div_u64(p->watch_ns, p->watched);
 
-	if (paid < p->chosen)
+	if (p->unpaid)
 		cost_ns = max(cost_ns, div_u64((u64)p->sample_cost_ns * p->chosen, paid));
 	return min_t(u64, cost_ns, U32_MAX);
 }
@@ -319,10 +319,10 @@ static void interval_params(struct hmk_session *s)
 	mutex_unlock(&s->lock);
 	if (p->params.seed && p->params.seed != seed)
 		p->rng = p->params.seed;
-	if (p->params.scan_cost_ns) {
+	if (p->params.scan_cost_ns)
 		p->scan_cost_ns = p->params.scan_cost_ns;
+	if (p->params.scan_cost_ns || !p->sample_cost_ns)
 		p->sample_cost_ns = p->scan_cost_ns * (p->params.num_scans + 1);
-	}
 }
 
 /* From the first clear to the last look. Return: false when the clock was stopped. */
@@ -352,6 +352,7 @@ static bool one_interval(struct hmk_session *s)
 	p->first = 0;
 	p->chosen = 0;
 	p->watched = 0;
+	p->unpaid = 0;
 	p->counted = 0;
 	p->groups = 0;
 	p->late_groups = 0;
@@ -388,7 +389,7 @@ int hmk_interval_thread(void *session)
 	p->params.seed = 0;	/* one that is given begins anew */
 	p->rng = get_random_u64();
 	p->scan_cost_ns = FIRST_SCAN_COST_NS;
-	p->sample_cost_ns = FIRST_SCAN_COST_NS * (p->params.num_scans + 1);
+	p->sample_cost_ns = 0;
 	p->huge.nr = 0;	/* what an earlier thread began is too old to judge */
 	hmk_charge_start(p);
 	while (one_interval(s))

@@ -95,6 +95,14 @@ static void scan_choose_region(struct hmk_profile *p, struct hmk_region *r)
 	p->nr_samples += r->quota;
 }
 
+/* What is chosen is to be watched, and a ladder's longest window begins thereafter. */
+static bool scan_can_choose(struct hmk_profile *p)
+{
+	if (hmk_ladder_climbs(&p->ladder) && ktime_get_ns() > p->start_ns + p->span_ns / 4)
+		return false;
+	return hmk_charge_affords(p, p->nr_samples, (u64)p->nr_samples * p->sample_cost_ns);
+}
+
 /**
  * hmk_scan_choose() - pick the pages to watch in this interval.
  * @mm: grabbed by the caller.
@@ -123,8 +131,7 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 			scan_choose_region(p, r);
 		}
 		held = hmk_hold_on(&p->hold, looked);
-		if (!(i % LOOK_EVERY) &&
-		    !hmk_charge_affords(p, p->nr_samples, (u64)p->nr_samples * p->sample_cost_ns))
+		if (!(i % LOOK_EVERY) && !scan_can_choose(p))
 			break;
 	}
 	if (held)
@@ -231,10 +238,12 @@ u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 n
 	for (i = 0; held && i < nr; i++) {
 		struct hmk_sample *sample = &p->samples[p->samples[group + i].turn];
 
-		if (sample->count != UNREAD)
-			continue;
 		if (read && !(i % LOOK_EVERY) && !hmk_charge_affords(p, p->counted, 0))
 			break;
+		if (sample->count != UNREAD) {
+			held = hmk_hold_on(&p->hold, !(i % LOOK_EVERY));
+			continue;
+		}
 		if (hmk_hold_vma(&p->hold, sample->addr) &&
 		    hmk_leaf_lock(mm, sample->addr, &leaf)) {
 			if (leaf.page && !read)
@@ -284,22 +293,25 @@ static u32 scan_keep_read(const struct hmk_sample *from, u32 nr, struct hmk_samp
  * hmk_scan_settle() - only samples that were read count.
  * @p: all groups are closed.
  *
- * A region none of whose samples was read is stale; the first of them is the first when
- * regions take turns. Its windows were too short to be read in time, or too dear for the
- * budget, which pays for the longest first: it has longer ones next time.
+ * A region none of whose samples was read is stale. Its windows were too short to be read
+ * in time, or too dear for the budget, which pays for the longest first: it has longer ones
+ * next time. The next turn begins with the first of them; where regions take turns already,
+ * with those at the end of this turn only: for one whose page has gone none is repeated.
  */
 void hmk_scan_settle(struct hmk_profile *p)
 {
 	const struct hmk_sample *from = p->samples;
 	struct hmk_sample *to = p->samples;
-	bool all = true;
-	u32 i, kept;
+	bool turns = false, tail = false;
+	u64 unread_at = 0, tail_at = 0;
+	u32 i, kept, unread = 0;
 
 	for (i = 0; i < p->now.nr; i++) {
 		struct hmk_region *r = hmk_scan_region(p, i);
 
 		if (!(i % HMK_SLICE))
 			cond_resched();
+		turns |= r->flags & HMK_REGION_STALE;
 		if (r->flags & HMK_REGION_STALE || !r->quota)
 			continue;
 		kept = scan_keep_read(from, r->quota, to);
@@ -307,23 +319,33 @@ void hmk_scan_settle(struct hmk_profile *p)
 		to += kept;
 		if (kept) {
 			r->quota = kept;
+			tail = false;
 			continue;
 		}
 		hmk_region_set(r, HMK_REGION_STALE);
 		r->rung -= !!r->rung;
-		if (all)
-			p->quota.turn_at = r->start;
-		all = false;
+		if (!unread++)
+			unread_at = r->start;
+		if (!tail)
+			tail_at = r->start;
+		tail = true;
 	}
 	p->nr_samples = to - p->samples;
-	if (!all)
+	if (unread)
 		p->flags |= HMK_INTERVAL_DEGRADED;
+	if (turns ? tail : unread)
+		p->quota.turn_at = turns ? tail_at : unread_at;
 }
 
 static void scan_reverse(struct hmk_sample *first, struct hmk_sample *end)
 {
-	for (; first < end && first < --end; first++)
+	u32 i;
+
+	for (i = 1; first < end && first < --end; first++, i++) {
 		swap(*first, *end);
+		if (!(i % HMK_SLICE))
+			cond_resched();
+	}
 }
 
 /**

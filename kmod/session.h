@@ -67,6 +67,7 @@ struct hmk_profile {
 	u64 watch_began_ns, watch_ns;	/* CPU time at the first clear; from it to the last read */
 	u64 group_cost_ns;	/* moving average of what a group costs beside its looks */
 	u32 chosen, watched, counted;	/* samples picked, begun, and those whose count is known */
+	u32 unpaid;		/* of the chosen: not begun, or not read, for want of budget */
 	u32 groups, late_groups;	/* in all, and read too late */
 	struct hmk_charge charge;
 	struct hmk_touched touched[HMK_TOUCHED_MAX];	/* since the last interval */

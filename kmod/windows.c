@@ -8,6 +8,7 @@
 #include <linux/sched.h>
 #include <hmk/core/ladder.h>
 #include <hmk/core/rate.h>
+#include <hmk/core/region.h>
 
 #include "session.h"
 #include "windows.h"
@@ -37,6 +38,8 @@ static void windows_convert_regions(struct hmk_profile *p)
 		r->prev_hi_q16 = hmk_windows_convert(p, r->prev_hi_q16);
 		r->whi_q16 = hmk_windows_convert(p, r->whi_q16);
 		r->rung = min_t(u32, r->rung, top);
+		hmk_region_clear(r, HMK_REGION_BEYOND | HMK_REGION_RISING | HMK_REGION_FALLING |
+				    HMK_REGION_AGAIN | HMK_REGION_ODD);
 		if (!(i % HMK_SLICE))
 			cond_resched();
 	}
@@ -60,6 +63,7 @@ static void windows_make(struct hmk_profile *p, u64 span_ns)
 	if (first)
 		return;
 	p->crowd = (struct hmk_crowd){};
+	p->huge.nr = 0;		/* counted in the windows of before */
 	windows_convert_regions(p);
 }
 
