@@ -19,7 +19,7 @@
 
 /**
  * hmk_regions_reserve() - make room in an array, keeping what it holds.
- * @a:    grows by an eighth more than asked.
+ * @a:    grows by a sixteenth more than asked.
  * @want: regions it must be able to hold.
  *
  * Return: 0 or -ENOMEM, and then it is as it was.
@@ -30,7 +30,7 @@ int hmk_regions_reserve(struct hmk_region_array *a, u32 want)
 
 	if (want <= a->cap)
 		return 0;
-	want += want / 8;
+	want += want / 16;
 	more = kvmalloc_array(want, sizeof(*more), GFP_KERNEL);
 	if (!more)
 		return -ENOMEM;

@@ -195,9 +195,9 @@ class HmKeeper final : public Profiler {
            sizeof(hmk_ladder) + sizeof(hmk_crowd);
   }
 
-  /// As hmk_regions_reserve(): an eighth more than asked.
+  /// As hmk_regions_reserve(): a sixteenth more than asked.
   static void reserve(std::uint64_t& cap, std::uint64_t want) {
-    if (want > cap) cap = want + want / 8;
+    if (want > cap) cap = want + want / 16;
   }
 
   __u64 max_region() const {
