@@ -96,9 +96,9 @@ static void scan_choose_region(struct hmk_profile *p, struct hmk_region *r)
 }
 
 /* What is chosen is to be watched, and a ladder's longest window begins thereafter. */
-static bool scan_can_choose(struct hmk_profile *p)
+static bool scan_can_choose(struct hmk_profile *p, u64 until_ns)
 {
-	if (hmk_ladder_climbs(&p->ladder) && ktime_get_ns() > p->start_ns + p->span_ns / 4)
+	if (hmk_ladder_climbs(&p->ladder) && ktime_get_ns() > until_ns)
 		return false;
 	return hmk_charge_affords(p, p->nr_samples, (u64)p->nr_samples * p->sample_cost_ns);
 }
@@ -116,7 +116,7 @@ static bool scan_can_choose(struct hmk_profile *p)
  */
 void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 {
-	u64 begin = hmk_charge_used(p);
+	u64 begin = hmk_charge_used(p), until_ns = ktime_get_ns() + p->span_ns / 4;
 	bool held = hmk_hold_begin(&p->hold, mm);
 	u32 i;
 
@@ -131,7 +131,7 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 			scan_choose_region(p, r);
 		}
 		held = hmk_hold_on(&p->hold, looked);
-		if (!(i % LOOK_EVERY) && !scan_can_choose(p))
+		if (!(i % LOOK_EVERY) && !scan_can_choose(p, until_ns))
 			break;
 	}
 	if (held)
