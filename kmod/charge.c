@@ -143,11 +143,12 @@ void hmk_charge_begin(struct hmk_profile *p)
 {
 	struct hmk_params *params = &p->params;
 	u64 all = atomic64_add_return((s64)params->weight - p->charge.weight, &hmk_weights);
+	u64 budget_ns = charge_share(params, all);
 
 	p->charge.weight = params->weight;
+	budget_ns -= budget_ns / HMK_CENSUS_PARTS;	/* the census has its own */
 	if (!(params->switches & HMK_SWITCH_NO_BUDGET))
-		params->interval_ns = hmk_budget_interval(params->interval_ns,
-							  charge_share(params, all),
+		params->interval_ns = hmk_budget_interval(params->interval_ns, budget_ns,
 							  hmk_charge_fixed(p), HMK_INTERVAL_MAX_NS);
 	p->charge.budget_ns = charge_share(params, all);
 	p->charge.flushed_ns = 0;
