@@ -24,11 +24,9 @@ class GainModel {
   static constexpr double kMissesPerVisit = 16;
   /// Kernel work for a page, and the time the application may wait for it.
   static constexpr double kNsPerPage = 5'000;
-  /// One of two alike regions is that much hotter once in 210 times. But the hottest of a tier meet
-  /// the coldest of another: of many alike 14 % change places at 1.5 deviations. At 3 too little
-  /// does: with two samples a region, heat like Zipf's comes to 0.90 of the best placement
-  /// (`hmk-bench scale`), where this gives 0.94.
-  static constexpr double kDeviations = 2.6;
+  /// One of two alike regions is that much hotter once in 740 times. But the hottest of a tier meet
+  /// the coldest of another: of many alike 1.7 % change places at 3 deviations, 14 % at 1.5.
+  static constexpr double kDeviations = 3;
 
   /// `tiers`: by tier, fastest first. Without a latency of each of them, or when they are told in
   /// another order than their latencies', the model knows nothing: moves then cost nothing and
