@@ -338,6 +338,12 @@ static bool interval_watch(struct hmk_session *s, u32 *scans)
 	return go_on;
 }
 
+/* From the first clear to the last read, of an interval as long as @p says now. */
+static u64 interval_span_ns(const struct hmk_profile *p)
+{
+	return p->params.interval_ns - p->params.interval_ns / TAIL_PARTS;
+}
+
 /* Return: false when the clock was stopped, by the caller or as hmk_interval_can_go_on() tells. */
 static bool one_interval(struct hmk_session *s)
 {
@@ -358,13 +364,12 @@ static bool one_interval(struct hmk_session *s)
 	p->late_groups = 0;
 	p->census_ns = 0;
 	p->choice_ns = 0;
-	tail = p->params.interval_ns / TAIL_PARTS;
-	hmk_windows_set(p, p->params.interval_ns - tail);
+	hmk_windows_set(p, interval_span_ns(p));	/* as asked for */
 	hmk_charge_begin(p);
 	p->flags = 0;
 	p->hold.longest = 0;
-	tail = p->params.interval_ns / TAIL_PARTS;
-	p->span_ns = p->params.interval_ns - tail;
+	p->span_ns = interval_span_ns(p);
+	tail = p->params.interval_ns - p->span_ns;
 
 	if (!hmk_interval_can_go_on(s))
 		return false;

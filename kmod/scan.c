@@ -142,17 +142,31 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 	p->choice_ns = hmk_charge_since(p, begin);
 }
 
-static void scan_look(struct hmk_sample *sample, const struct hmk_leaf *leaf, enum hmk_pass pass)
+/* Return: whether it was accessed, which the kernel goes on to know. */
+static bool scan_clear(const struct hmk_leaf *leaf)
 {
 	bool young = test_and_clear_bit(_PAGE_BIT_ACCESSED, leaf->bits);
 
 	if (young)
 		folio_set_young(page_folio(leaf->page));
+	return young;
+}
+
+/* What a look tells beside accesses. */
+static void scan_note(struct hmk_sample *sample, const struct hmk_leaf *leaf)
+{
+	sample->dirty = test_bit(_PAGE_BIT_DIRTY, leaf->bits);
+	sample->node = hmk_node_of(leaf->page);
+}
+
+static void scan_look(struct hmk_sample *sample, const struct hmk_leaf *leaf, enum hmk_pass pass)
+{
+	bool young = scan_clear(leaf);
+
 	if (pass == HMK_PASS_CLEAR)
 		return;
 	sample->count += young;
-	sample->dirty = test_bit(_PAGE_BIT_DIRTY, leaf->bits);
-	sample->node = hmk_node_of(leaf->page);
+	scan_note(sample, leaf);
 }
 
 /**
@@ -204,15 +218,8 @@ u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pas
  */
 static bool scan_read(struct hmk_sample *sample, const struct hmk_leaf *leaf)
 {
-	sample->dirty = test_bit(_PAGE_BIT_DIRTY, leaf->bits);
-	sample->node = hmk_node_of(leaf->page);
+	scan_note(sample, leaf);
 	return test_bit(_PAGE_BIT_ACCESSED, leaf->bits);
-}
-
-static void scan_clear(const struct hmk_leaf *leaf)
-{
-	if (test_and_clear_bit(_PAGE_BIT_ACCESSED, leaf->bits))
-		folio_set_young(page_folio(leaf->page));
 }
 
 /**
