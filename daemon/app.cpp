@@ -67,6 +67,7 @@ Result<void> App::start() {
           config_.socket, {.readers = config_.socket_group, .admins = config_.admin_group});
       !open)
     return open;
+  server_.on_leave([this](std::uint64_t client) { release(client); });
   server_.serve_pages([this](const std::string& path) { return run_page(*this, path); });
   if (!config_.metrics.empty())
     if (Result<void> open = server_.listen_loopback(config_.metrics); !open) return open;
@@ -121,6 +122,8 @@ Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
   if (is_paused_)
     if (const Result<void> stopped = target->device().run(false); !stopped) return stopped.error();
   target->look_around(around());
+  if (const auto held = holds_.find(pid); held != holds_.end())
+    target->hold(held->second.mode, config_);  // over an exec, too
   spdlog::info("attached pid={} comm={} rule={} mode={} features=\"{}\"", pid,
                printable_word(target->process().comm), to_string(rule),
                to_string(target->mode(config_)), feature_names(target->session()));
@@ -147,7 +150,43 @@ Result<void> App::detach(std::int32_t pid) {
   return {};
 }
 
+Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode) {
+  if (client == 0) return Error{"a mode is held over a connection only", "use 'hmkctl try PID'"};
+  if (is_paused_) return Error{"hmkd is paused", "go on with 'hmkctl resume' and try again"};
+  const auto held = holds_.find(pid);
+  if (held != holds_.end() && held->second.client != client)
+    return Error{"PID " + std::to_string(pid) + " is being tried by another hmkctl",
+                 "wait until that one has ended"};
+  Target* const target = find(pid);
+  if (held == holds_.end()) holds_.emplace(pid, Hold{client, mode, target == nullptr});
+  holds_.at(pid).mode = mode;
+  if (target != nullptr) {
+    target->hold(mode, config_);
+  } else if (Result<void> done = attach(pid); !done) {
+    holds_.erase(pid);
+    return done;
+  }
+  server_.keep(client);
+  spdlog::info("held pid={} mode={}", pid, to_string(mode));
+  return {};
+}
+
+void App::release(std::uint64_t client) {
+  for (auto held = holds_.begin(); held != holds_.end();) {
+    const auto [pid, hold] = *held++;
+    if (hold.client != client) continue;
+    holds_.erase(pid);
+    spdlog::info("released pid={}", pid);
+    if (hold.attached)
+      forget(pid);
+    else if (Target* const target = find(pid))
+      target->hold(std::nullopt, config_);
+  }
+  find_processes();  // a rule may have named meanwhile what was attached for a hold
+}
+
 void App::forget(std::int32_t pid) {
+  holds_.erase(pid);
   managed_.erase(pid);
   if (options_.waits != nullptr) options_.waits->forget(pid);
   report_status();

@@ -64,6 +64,9 @@ class App {
   // What the control verbs do. Each leaves everything as it was when it fails.
   Result<void> attach(std::int32_t pid);
   Result<void> detach(std::int32_t pid);
+  /// Until `client` leaves: the process is in this mode, whatever the config's, and managed.
+  /// Afterwards all is as it was. By the same client again: another mode.
+  Result<void> hold(std::uint64_t client, std::int32_t pid, Mode mode);
   struct Change {
     std::string key, old_value, new_value;
     bool at_restart = false;  ///< read at start only: not taken over
@@ -86,12 +89,18 @@ class App {
 
  private:
   struct Managed;
+  struct Hold {
+    std::uint64_t client;
+    Mode mode;
+    bool attached;  ///< for it: to be let go with it
+  };
 
   Surroundings around();
   void watch(Managed& managed);
   void on_readable(std::int32_t pid);
   void on_gone(std::int32_t pid);
   void forget(std::int32_t pid);
+  void release(std::uint64_t client);
   Result<void> attach_by(const AttachRule& rule, std::int32_t pid);
   RuleByPid managed_rules() const;
   bool is_named_still(const AttachRule& rule, std::int32_t pid) const;
@@ -114,6 +123,7 @@ class App {
   boost::asio::signal_set signals_;
   Server server_;
   std::map<std::int32_t, std::unique_ptr<Managed>> managed_;
+  std::map<std::int32_t, Hold> holds_;  ///< by PID
   std::map<std::int32_t, std::uint64_t> left_alone_;  ///< PID, start time: not by a rule again
   Ticker finder_;
   boost::asio::posix::stream_descriptor told_;  ///< of the newcomers, who own it

@@ -2,6 +2,7 @@
 #include "decide.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "config/whom.hpp"
 #include "policy/gain.hpp"
@@ -65,23 +66,7 @@ bool serves_others(const policy::Plan& plan) {
                              [](const policy::Move& move) { return move.process != move.served; });
 }
 
-}  // namespace
-
-bool is_due(const std::vector<Target*>& targets) {
-  const auto has = [](unsigned intervals) {
-    return [=](const Target* target) { return target->new_intervals() >= intervals; };
-  };
-  return std::ranges::any_of(targets, has(2)) ||
-         (std::ranges::any_of(targets, has(1)) &&
-          std::ranges::all_of(targets, [&](const Target* target) {
-            return has(1)(target) || !target->is_awaited();
-          }));
-}
-
-void decide(const std::vector<Target*>& targets, const Surroundings& around) {
-  std::vector<Target*> seen;
-  std::ranges::copy_if(targets, std::back_inserter(seen), &Target::has_seen);
-  if (seen.empty()) return;
+void decide_together(const std::vector<Target*>& seen, const Surroundings& around) {
   std::vector<std::vector<policy::TierView>> tiers;
   tiers.reserve(seen.size());
   for (const Target* target : seen) tiers.push_back(target->tier_views(around));
@@ -97,6 +82,27 @@ void decide(const std::vector<Target*>& targets, const Surroundings& around) {
   for (const bool is_first : {true, false})
     for (std::size_t i = 0; i < seen.size(); ++i)
       if (serves_others(plans[i]) == is_first) seen[i]->take(plans[i], around);
+}
+
+}  // namespace
+
+bool is_due(const std::vector<Target*>& targets) {
+  const auto has = [](unsigned intervals) {
+    return [=](const Target* target) { return target->new_intervals() >= intervals; };
+  };
+  return std::ranges::any_of(targets, has(2)) ||
+         (std::ranges::any_of(targets, has(1)) &&
+          std::ranges::all_of(targets, [&](const Target* target) {
+            return has(1)(target) || !target->is_awaited();
+          }));
+}
+
+void decide(const std::vector<Target*>& targets, const Surroundings& around) {
+  // What is only watched must take no room from what is managed.
+  std::map<Mode, std::vector<Target*>> by_mode;
+  for (Target* const target : targets)
+    if (target->has_seen()) by_mode[target->mode(around.config)].push_back(target);
+  for (const auto& [mode, seen] : by_mode) decide_together(seen, around);
 }
 
 }  // namespace hmk

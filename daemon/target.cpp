@@ -51,7 +51,12 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session)
 }
 
 Mode Target::mode(const Config& config) const {
-  return can_move(session_) ? config.mode : Mode::track_only;
+  return can_move(session_) ? held_.value_or(config.mode) : Mode::track_only;
+}
+
+void Target::hold(std::optional<Mode> mode, const Config& config) {
+  held_ = mode;
+  config_changed(config);
 }
 
 void Target::config_changed(const Config& config) {

@@ -69,6 +69,8 @@ class Target {
   const Session& session() const { return session_; }
   /// The mode in force: a kernel that cannot move is only tracked.
   Mode mode(const Config& config) const;
+  /// A mode of its own instead of the config's; none: the config's again.
+  void hold(std::optional<Mode> mode, const Config& config);
 
   /// Intervals since the last decision, and whether the next one should wait for one.
   unsigned new_intervals() const { return new_intervals_; }
@@ -113,6 +115,7 @@ class Target {
   Mover mover_;
   History history_;
   NumaBalancing numa_balancing_;
+  std::optional<Mode> held_;
 
   Snapshot snapshot_;
   std::vector<Tier> tiers_;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "app.hpp"
+#include "config/keys.hpp"
 #include "metrics/exposition.hpp"
 #include "report.hpp"
 #include "util/log.hpp"
@@ -184,6 +185,20 @@ json verb_detach(App& app, const Request& request) {
   return with_pid(app, request, &App::detach);
 }
 
+/// A mode for one process as long as the connection lasts: of `hmkctl try` and `ab`.
+json verb_hold(App& app, const Request& request) {
+  const auto pid = number_arg(request.args, "pid", 0, 1, kMaxPid);
+  if (!pid || *pid == 0) return misused(pid ? Error{"no PID given", ""} : pid.error());
+  const auto name = text_arg(request.args, "mode");
+  if (!name) return misused(name.error());
+  Config wanted;
+  if (const auto done = find_key("mode")->set(wanted, *name); !done) return misused(done.error());
+  const auto number = static_cast<std::int32_t>(*pid);
+  if (const auto done = app.hold(request.client, number, wanted.mode); !done)
+    return failed(done.error());
+  return answer({{"target", {{"pid", number}, {"comm", app.find(number)->process().comm}}}});
+}
+
 struct Verb {
   std::string_view name;
   bool changes;
@@ -197,6 +212,7 @@ constexpr std::array kVerbs{
     Verb{"set", true, verb_set},          Verb{"attach", true, verb_attach},
     Verb{"detach", true, verb_detach},    Verb{"reload", true, verb_reload},
     Verb{"pause", true, verb_pause},      Verb{"resume", true, verb_pause},
+    Verb{"hold", true, verb_hold},
 };
 
 json find_and_run(App& app, const Request& request) {

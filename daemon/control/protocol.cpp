@@ -55,8 +55,9 @@ json answer(json data) {
 }
 
 json refusal(std::string_view kind, const Error& error) {
-  return {{"ok", false},
-          {"error", {{"kind", kind}, {"what", error.what}, {"remedy", error.remedy}}}};
+  json told{{"kind", kind}, {"what", error.what}, {"remedy", error.remedy}};
+  if (error.err != 0) told["errno"] = error.err;
+  return {{"ok", false}, {"error", std::move(told)}};
 }
 
 std::string to_line(const json& value) {

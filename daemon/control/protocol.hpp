@@ -5,8 +5,11 @@
 //   -> {"verb": "set", "args": {"key": "mode", "value": "manage"}}
 //   <- {"ok": true, "data": {...}}
 //   <- {"ok": false, "error": {"kind": "usage", "what": "...", "remedy": "..."}}
+//
+// An error that the kernel gave has its number, too: "errno".
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -22,7 +25,8 @@ inline constexpr int kMaxDepth = 32;                     ///< of nested brackets
 struct Request {
   std::string verb;
   nlohmann::json args = nlohmann::json::object();
-  Peer peer = {};  ///< who asks
+  Peer peer = {};            ///< who asks
+  std::uint64_t client = 0;  ///< its connection, never used again; 0: none
 };
 
 /// Depth is checked before parsing: the parser takes 10^5 brackets and the

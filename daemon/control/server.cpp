@@ -58,6 +58,8 @@ class Server::State : public std::enable_shared_from_this<State> {
   Result<void> listen(const std::string& path, const Groups& groups);
   Result<void> listen_loopback(const std::string& address);
   void serve_pages(Pages pages) { pages_ = std::move(pages); }
+  void keep(std::uint64_t client) { kept_.insert(client); }
+  void on_leave(std::function<void(std::uint64_t)> left) { left_ = std::move(left); }
   void close();
   std::size_t nr_clients() const { return clients_.size(); }
 
@@ -72,6 +74,7 @@ class Server::State : public std::enable_shared_from_this<State> {
     std::string in, out;
     Kind kind;
     Peer peer;
+    std::uint64_t id = 0;
   };
   using ClientPtr = std::shared_ptr<Client>;
 
@@ -97,6 +100,9 @@ class Server::State : public std::enable_shared_from_this<State> {
   Limits limits_;
   std::optional<gid_t> admins_;
   std::set<ClientPtr> clients_;
+  std::set<std::uint64_t> kept_;
+  std::uint64_t last_id_ = 0;
+  std::function<void(std::uint64_t)> left_;
   std::string path_;
 };
 
@@ -160,6 +166,7 @@ Result<void> Server::State::listen_loopback(const std::string& address) {
 
 void Server::State::close() {
   Code ignored;
+  left_ = nullptr;  // who would be told is going, too
   acceptor_.close(ignored);
   loopback_.close(ignored);
   while (!clients_.empty()) drop(*clients_.begin());
@@ -198,6 +205,7 @@ void Server::State::serve(const ClientPtr& client) {
     ::send(client->socket.native_handle(), line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     return;
   }
+  client->id = ++last_id_;
   clients_.insert(client);
   read(client);
 }
@@ -210,7 +218,10 @@ void Server::State::arm(const ClientPtr& client, std::chrono::milliseconds limit
 }
 
 void Server::State::read(const ClientPtr& client) {
-  arm(client, limits_.idle);
+  if (kept_.contains(client->id))
+    client->deadline.cancel();
+  else
+    arm(client, limits_.idle);
   asio::async_read_until(client->socket, asio::dynamic_buffer(client->in, kFrameBytes), '\n',
                          [self = shared_from_this(), client](const Code& ec, std::size_t bytes) {
                            if (!self->clients_.contains(client)) return;
@@ -255,6 +266,7 @@ void Server::State::handle(const ClientPtr& client, std::size_t bytes) {
   // After garbage the stream cannot be trusted to be in step: answer and close.
   if (!request) return write(client, refusal("usage", request.error()), true);
   request->peer = client->peer;
+  request->client = client->id;
   write(client, handler_(*request), false);
 }
 
@@ -280,6 +292,7 @@ void Server::State::drop(const ClientPtr& client) {
   Code ignored;
   keep->deadline.cancel();
   keep->socket.close(ignored);
+  if (kept_.erase(keep->id) != 0 && left_) left_(keep->id);
 }
 
 Server::Server(asio::io_context& loop, Handler handler, Limits limits)
@@ -303,6 +316,14 @@ void Server::serve_pages(Pages pages) {
 
 Result<void> Server::listen_loopback(const std::string& address) {
   return state_->listen_loopback(address);
+}
+
+void Server::keep(std::uint64_t client) {
+  state_->keep(client);
+}
+
+void Server::on_leave(std::function<void(std::uint64_t)> left) {
+  state_->on_leave(std::move(left));
 }
 
 std::size_t Server::nr_clients() const {

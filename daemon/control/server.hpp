@@ -54,6 +54,11 @@ class Server {
   /// no verb is taken there, for anybody on this machine may connect.
   Result<void> listen_loopback(const std::string& address);
 
+  /// From now on `client` (Request::client) may be silent: it is told of when it leaves.
+  void keep(std::uint64_t client);
+  /// Called when such a client has gone, however it went.
+  void on_leave(std::function<void(std::uint64_t client)> left);
+
   std::size_t nr_clients() const;
 
  private:

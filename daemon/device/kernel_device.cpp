@@ -44,6 +44,14 @@ Result<Fd> open_device(const std::string& path) {
                err};
 }
 
+Error explain_start(int err, std::int32_t pid) {
+  if (err != EOPNOTSUPP) return failed("START", err);
+  return {"PID " + std::to_string(pid) +
+              " cannot be profiled: a virtual machine or a device uses its memory behind its page "
+              "table",
+          "leave it as it is; inside the virtual machine hmkd can manage its programs", err};
+}
+
 Result<hmk_info> read_info(const Fd& fd) {
   hmk_info info{};
   info.size = sizeof(info);
@@ -202,7 +210,7 @@ Error explain_attach(int err, std::int32_t pid) {
               "free some memory and try again", err};
     case EOPNOTSUPP:
       return {who + " cannot be profiled as configured: this kernel lacks something", kUnsupported,
-              err};
+              EINVAL};  // EOPNOTSUPP is of what no configuration changes: explain_start()
     default:
       return {who + " cannot be attached: " + std::strerror(err), "see the kernel log (dmesg)",
               err};
@@ -227,7 +235,7 @@ Result<Session> attach_kernel(const std::string& path, std::int32_t pid, const h
   if (const int err = bind(*fd, *info, pid, attach)) return explain_attach(err, pid);
   Result<Table> table = Table::map(fd->get(), attach.table_bytes);
   if (!table) return table.error();
-  if (::ioctl(fd->get(), HMK_IOC_START, 0) != 0) return failed("START", errno);
+  if (::ioctl(fd->get(), HMK_IOC_START, 0) != 0) return explain_start(errno, pid);
   return Session{std::make_unique<KernelDevice>(*std::move(fd), *std::move(table)), *info};
 }
 

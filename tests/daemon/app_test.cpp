@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -709,6 +711,132 @@ TEST_F(AppTest, AManagedPidIsNotAttachedTwice) {
 }
 
 /// Rules instead of the one PID; hmkd stays when nobody is managed.
+/// A connection that holds a process in a mode, as `hmkctl try` does.
+class HoldTest : public AppTest {
+ protected:
+  void SetUp() override {
+    AppTest::SetUp();
+    ends_with_last_target_ = false;
+    config_.mode = Mode::manage;
+  }
+  void hold(int pid, const char* mode) {
+    fd_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    config_.socket.copy(address.sun_path, config_.socket.size());
+    ASSERT_EQ(::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
+              0);
+    say(pid, mode);
+  }
+  void say(int pid, const char* mode) {
+    const json request{{"verb", "hold"}, {"args", {{"pid", pid}, {"mode", mode}}}};
+    const std::string line = to_line(request);
+    ASSERT_EQ(::send(fd_.get(), line.data(), line.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(line.size()));
+    run();
+    std::array<char, 4096> answer{};
+    const ssize_t got = ::recv(fd_.get(), answer.data(), answer.size(), MSG_DONTWAIT);
+    ASSERT_GT(got, 0);
+    answer_ = json::parse(std::string(answer.data(), static_cast<std::size_t>(got)));
+  }
+  void leave() {
+    fd_ = Fd();
+    run();
+  }
+
+  Fd fd_;
+  json answer_;
+};
+
+TEST_F(HoldTest, AManagedProcessIsOnlyWatchedAndThenManagedAgain) {
+  start();
+  hold(kPid, "track-only");
+  EXPECT_EQ(answer_["ok"], true) << answer_;
+  EXPECT_EQ(target("status")["mode"], "track-only");
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_TRUE(kernel_.tickets.empty());
+  leave();
+  EXPECT_EQ(target("status")["mode"], "manage");
+  EXPECT_TRUE(kernel_.is_open);
+  kernel_.publish(interval(2, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_EQ(kernel_.tickets.size(), 1u);
+}
+
+TEST_F(HoldTest, WhatMovesWhenItBeginsIsStopped) {
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  hold(kPid, "track-only");
+  EXPECT_EQ(kernel_.cancelled.size(), 1u);
+}
+
+TEST_F(HoldTest, OneThatWasNotManagedIsAttachedAndLetGo) {
+  config_.attach = {};
+  start();
+  hold(kPid, "track-only");
+  EXPECT_EQ(target("status")["pid"], kPid);
+  leave();
+  EXPECT_TRUE(data("status")["targets"].empty());
+  EXPECT_FALSE(kernel_.is_open);
+  config_.attach = {*parse_rule("comm=redis-server")};
+  file_ = {config_, {}};
+  data("reload");
+  EXPECT_EQ(target("status")["pid"], kPid) << "it is not left alone as one detached by hand";
+}
+
+TEST_F(HoldTest, TheModeIsKeptOverAnExecAndChangedByTheSameConnection) {
+  start();
+  hold(kPid, "track-only");
+  kernel_.tell(HMK_EVENT_GONE, 0);
+  run();
+  EXPECT_EQ(attached_.size(), 2u);
+  EXPECT_EQ(target("status")["mode"], "track-only");
+  say(kPid, "dry-run");
+  EXPECT_EQ(target("status")["mode"], "dry-run");
+}
+
+TEST_F(HoldTest, AProcessThatEndsIsNoLongerHeld) {
+  start();
+  hold(kPid, "track-only");
+  tree_.remove("proc/4711");
+  kernel_.tell(HMK_EVENT_GONE, 0);
+  run();
+  EXPECT_TRUE(data("status")["targets"].empty());
+  test::put_process(tree_, kPid, "another", 0, 4194304, 'S', 1, 99);
+  data("attach", {{"pid", kPid}});
+  EXPECT_EQ(target("status")["mode"], "manage");
+  leave();
+  EXPECT_EQ(target("status")["mode"], "manage");
+}
+
+TEST_F(HoldTest, RefusalsSayWhyAndChangeNothing) {
+  start();
+  hold(kPid, "track-only");
+  Fd first = std::move(fd_);
+  hold(kPid, "track-only");
+  EXPECT_EQ(answer_["error"]["what"], "PID 4711 is being tried by another hmkctl");
+  leave();
+  EXPECT_EQ(target("status")["mode"], "track-only") << "the first one holds it";
+  hold(77, "track-only");
+  EXPECT_EQ(answer_["error"]["errno"], ESRCH);
+  say(kPid, "fast");
+  EXPECT_EQ(answer_["error"]["kind"], "usage");
+  data("pause");
+  say(kPid, "track-only");
+  EXPECT_EQ(answer_["error"]["what"], "hmkd is paused");
+}
+
+TEST_F(SharingAppTest, WhatIsOnlyWatchedTakesNoRoomFromWhatIsManaged) {
+  start();
+  app_->find(kPid)->hold(Mode::track_only, app_->config());
+  publish(1);
+  publish_other(1);
+  EXPECT_TRUE(others_[kOther].tickets.empty()) << "see OneTakesOfTheOtherWhatItsWeightGivesIt";
+}
+
 class AppRulesTest : public AppTest {
  protected:
   void SetUp() override {

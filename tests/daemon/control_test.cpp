@@ -123,10 +123,12 @@ class ControlServer : public ::testing::Test {
   boost::asio::io_context loop_;
   std::string big_ = std::string(1, 'x');
   int nr_handled_ = 0;
+  std::uint64_t client_ = 0;  ///< of the last request
   Server server_{
       loop_,
       [this](const Request& request) {
         ++nr_handled_;
+        client_ = request.client;
         return answer({{"verb", request.verb}, {"may", request.peer.may_change}, {"x", big_}});
       },
       {.clients = 4, .roots = 4, .idle = 300ms, .write = 300ms}};
@@ -343,6 +345,24 @@ TEST_F(ControlServer, AClientThatLeavesIsForgotten) {
     ASSERT_TRUE(until([&] { return server_.nr_clients() == 1; }));
   }
   EXPECT_TRUE(until([&] { return server_.nr_clients() == 0; }));
+}
+
+TEST_F(ControlServer, AClientThatIsKeptMayBeSilentAndIsToldOfWhenItLeaves) {
+  std::vector<std::uint64_t> left;
+  server_.on_leave([&](std::uint64_t client) { left.push_back(client); });
+  {
+    Client kept(path_), silent(path_);
+    ask(kept, "{\"verb\": \"a\"}\n");
+    const std::uint64_t id = client_;
+    server_.keep(id);
+    ask(kept, "{\"verb\": \"b\"}\n");
+    EXPECT_EQ(client_, id) << "one connection, one client";
+    ASSERT_TRUE(until([&] { return silent.receive(), silent.is_closed(); }));
+    EXPECT_EQ(server_.nr_clients(), 1u);
+    EXPECT_EQ(left, std::vector<std::uint64_t>{}) << "the silent one was not kept";
+  }
+  ASSERT_TRUE(until([&] { return server_.nr_clients() == 0; }));
+  EXPECT_EQ(left, std::vector<std::uint64_t>{client_});
 }
 
 TEST_F(ControlServer, ASecondServerDoesNotTakeASocketThatIsServed) {
