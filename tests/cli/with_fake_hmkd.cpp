@@ -5,8 +5,11 @@
 //
 //   with_fake_hmkd hmkctl status --socket @SOCKET@
 //
-// Two intervals have passed, a promotion and a demotion among them; none has with
-// --no-interval in front of the command. Ends with the command's exit code.
+// Two intervals have passed, a promotion and a demotion among them. Ends with the command's
+// exit code. In front of the command one of
+//   --no-interval   none has passed
+//   --slow          a third has: what is hot lies in the slowest tier again
+//   --ends          the process ends as soon as it is held
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -24,7 +27,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr int kPid = 4711;
+constexpr int kPid = 4711, kVirtualMachine = 12;
 
 hmk_record region(std::uint64_t start, std::uint64_t length, int node, double whi) {
   hmk_record record{};
@@ -79,6 +82,14 @@ void play(boost::asio::io_context& loop, hmk::test::FakeKernel& kernel) {
   run();
 }
 
+/// Most is in tier 1, what is hot is not.
+void play_slow(hmk::test::FakeKernel& kernel) {
+  hmk_record small = region(0, 8 * kMiB, 3, 3.0), large = region(32 * kMiB, 96 * kMiB, 0, 2.0);
+  small.leaf_shift = large.leaf_shift = 12;
+  large.rate_q8 = 2 * 256;
+  kernel.publish(interval(3, {small, large}));
+}
+
 void put_balanced(hmk::test::Tree& tree, unsigned scans, unsigned pages) {
   tree.put("proc/4711/task/4711/sched", hmk::test::sched_text(scans, pages));
 }
@@ -128,6 +139,7 @@ int run(int argc, char** argv) {
   hmk::test::put_four_tiers(tree);
   hmk::test::put_node(tree, {0, "0-1", "10 20 30 40", 262144, 4096, 90, 95000});
   hmk::test::put_process(tree, kPid, "redis-server");
+  hmk::test::put_process(tree, kVirtualMachine, "qemu");
   put_kernel(tree);
   put_balanced(tree, 7, 100);
   tree.put("proc/4711/numa_maps",
@@ -141,7 +153,9 @@ int run(int argc, char** argv) {
   hmk::test::FakeKernel kernel;
   boost::asio::io_context loop;
   hmk::App app(loop, config,
-               {.attach = [&](std::int32_t, const hmk_params&) -> hmk::Result<hmk::Session> {
+               {.attach = [&](std::int32_t pid, const hmk_params&) -> hmk::Result<hmk::Session> {
+                  if (pid == kVirtualMachine)
+                    return hmk::Error{"PID 12 is a virtual machine", "", EOPNOTSUPP};
                   return hmk::Session{std::make_unique<hmk::test::FakeDevice>(kernel),
                                       hmk::test::full_info()};
                 },
@@ -157,11 +171,14 @@ int run(int argc, char** argv) {
     return 1;
   }
   put_balanced(tree, 9, 356);
-  if (std::strcmp(argv[1], "--no-interval") != 0) {
-    play(loop, kernel);
-  } else {
-    --argc, ++argv;
+  const std::string_view scene = argv[1];
+  if (scene != "--no-interval") play(loop, kernel);
+  if (scene == "--slow") {
+    tree.put("proc/4711/numa_maps", "7f0 default N0=26624 N3=2048 kernelpagesize_kB=4\n");
+    play_slow(kernel);
   }
+  if (scene.starts_with("--")) --argc, ++argv;
+  bool is_to_end = scene == "--ends";
 
   const pid_t child = spawn(argc, argv, config.socket, tree.root());
   if (child < 0) return 127;
@@ -169,6 +186,10 @@ int run(int argc, char** argv) {
   while (::waitpid(child, &status, WNOHANG) == 0) {
     loop.restart();
     loop.run_one_for(10ms);
+    if (!is_to_end || app.find(kPid)->mode(config) != hmk::Mode::track_only) continue;
+    tree.remove("proc/4711");
+    kernel.tell(HMK_EVENT_GONE, 0);
+    is_to_end = false;
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 126;
 }

@@ -38,7 +38,9 @@ Seen by_half(double now) {
 }
 
 TEST(Outlook, TellsWhatTodaysAndTheBestPlacementServe) {
-  const Outlook out = look_ahead(seen({{region(0, 100, 1, 0), region(100, 100, 9, 1)}}, 0));
+  Seen process = seen({{region(0, 100, 1, 0), region(100, 100, 9, 1)}}, 0);
+  process.cpu_ns_per_s = 1e9;
+  const Outlook out = look_ahead(process);
   EXPECT_EQ(out.verdict, Verdict::gain);
   EXPECT_DOUBLE_EQ(out.tiers[0].now, 0.1);
   EXPECT_DOUBLE_EQ(out.tiers[0].best, 0.9);
@@ -60,6 +62,7 @@ TEST(Outlook, CountsPagesThatLieAwayWhereTheyLie) {
 }
 
 TEST(Outlook, SavesNoMoreTimeThanTheProcessRuns) {
+  EXPECT_FALSE(look_ahead(with_gain()).saved_ns_per_s) << "how long it runs is not known";
   Seen busy = seen({{region(0, 100, 1000, 0), region(100, 100, 9000, 1)}}, 0);
   busy.cpu_ns_per_s = 1e6;
   EXPECT_NEAR(*look_ahead(busy).saved_ns_per_s, 1e6 * (1 - 110.0 / 190), 1e-3);
@@ -136,11 +139,14 @@ TEST(OutlookVerdict, NothingAccessedIsIdle) {
 }
 
 TEST(OutlookVerdict, MoreThanHalfOfItUnmeasuredIsUnknown) {
-  Seen partly = with_gain();
-  partly.resident_bytes = 600 * kPages;
-  EXPECT_EQ(look_ahead(partly).verdict, Verdict::gain);
+  Seen partly = by_half(60);
+  partly.resident_bytes = 400 * kPages;
+  EXPECT_EQ(look_ahead(partly).verdict, Verdict::placed);
   partly.resident_bytes += 1;
   EXPECT_EQ(look_ahead(partly).verdict, Verdict::unmeasured);
+  Seen gain = with_gain();
+  gain.resident_bytes = 10'000 * kPages;
+  EXPECT_EQ(look_ahead(gain).verdict, Verdict::gain) << "what is measured can gain all the same";
 }
 
 TEST(OutlookVerdict, OneTierIsSaidFirst) {

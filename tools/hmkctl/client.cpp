@@ -83,19 +83,26 @@ Reply read_reply(const std::string& path, const std::string& line) {
   const std::string remedy = text_of(error, "remedy");
   return {text_of(error, "kind") == "usage" ? kUsage : kFailed,
           text_of(error, "what") + (remedy.empty() ? "" : "; " + remedy),
-          {}};
+          {},
+          error.value("errno", 0)};
 }
 
 }  // namespace
 
-Reply ask(const std::string& path, const std::string& verb, const json& args) {
-  const hmk::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (const int err = fd ? connect_to(fd, path) : errno) return explain_connect(path, err);
+Reply Connection::ask(const std::string& verb, const json& args) {
+  if (!fd_) {
+    fd_ = hmk::Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (const int err = fd_ ? connect_to(fd_, path_) : errno) return explain_connect(path_, err);
+  }
   json request{{"verb", verb}};
   if (!args.empty()) request["args"] = args;
   // Even when sending fails hmkd may have answered why ("too many clients").
-  send_all(fd, request.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
-  return read_reply(path, receive_line(fd));
+  send_all(fd_, request.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+  return read_reply(path_, receive_line(fd_));
+}
+
+Reply ask(const std::string& path, const std::string& verb, const json& args) {
+  return Connection(path).ask(verb, args);
 }
 
 }  // namespace hmkctl

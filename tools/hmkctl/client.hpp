@@ -4,10 +4,17 @@
 //
 //   Reply reply = ask("/run/hmk/control.sock", "status", {});
 //   if (reply.exit_code == 0) show(reply.data);
+//
+// Or several over one connection, where hmkd must know that the client is still there:
+//
+//   Connection held("/run/hmk/control.sock");
+//   Reply reply = held.ask("hold", {{"pid", 4711}, {"mode", "track-only"}});
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "util/fd.hpp"
 
 namespace hmkctl {
 
@@ -17,6 +24,18 @@ struct Reply {
   int exit_code = kOk;
   std::string problem;  ///< one line: thing, place, remedy; empty when exit_code is 0
   nlohmann::json data;
+  int err = 0;  ///< the kernel's error number behind the problem; 0: none
+};
+
+class Connection {
+ public:
+  explicit Connection(std::string socket_path) : path_(std::move(socket_path)) {}
+  /// Connects at the first; waits at most ten seconds.
+  Reply ask(const std::string& verb, const nlohmann::json& args);
+
+ private:
+  std::string path_;
+  hmk::Fd fd_;
 };
 
 /// Connects, asks, waits at most ten seconds and closes.

@@ -121,10 +121,11 @@ void estimate_times(const Seen& seen, Outlook& out) {
   if (now <= 0) return;
   out.latency_now_ns = now;
   out.latency_best_ns = best;
-  double saved = out.curve.rate() * hmk::policy::GainModel::kMissesPerVisit * (now - best);
+  if (seen.cpu_ns_per_s <= 0) return;
   // It cannot wait for longer than it runs, whatever the model takes for misses.
-  if (seen.cpu_ns_per_s > 0) saved = std::min(saved, seen.cpu_ns_per_s * (1 - best / now));
-  out.saved_ns_per_s = std::max(saved, 0.0);
+  const double misses = out.curve.rate() * hmk::policy::GainModel::kMissesPerVisit;
+  out.saved_ns_per_s =
+      std::max(0.0, std::min(misses * (now - best), seen.cpu_ns_per_s * (1 - best / now)));
 }
 
 /// At least, whatever the last digits of a sum are.
@@ -136,12 +137,13 @@ Verdict judge(const Seen& seen, const Outlook& out) {
   const Serving& fastest = out.tiers.front();
   const auto measured = static_cast<double>(out.measured_bytes);
   if (seen.tiers.size() < 2) return Verdict::one_tier;
-  if (seen.resident_bytes > 2 * out.measured_bytes) return Verdict::unmeasured;
-  if (out.curve.rate() <= 0) return Verdict::idle;
-  if (reaches(static_cast<double>(fastest.resident_bytes) / measured, 1 - kOutside))
-    return Verdict::fits;
-  if (reaches(fastest.best - fastest.now, kLeastGain))
+  const bool is_accessed = out.curve.rate() > 0;
+  const bool fits = reaches(static_cast<double>(fastest.resident_bytes) / measured, 1 - kOutside);
+  if (is_accessed && !fits && reaches(fastest.best - fastest.now, kLeastGain))
     return out.kept && !reaches(*out.kept, kLeastKept) ? Verdict::streams : Verdict::gain;
+  if (seen.resident_bytes > 2 * out.measured_bytes) return Verdict::unmeasured;
+  if (!is_accessed) return Verdict::idle;
+  if (fits) return Verdict::fits;
   if (reaches(out.curve.skew(), kLeastSkew)) return Verdict::placed;
   return reaches(out.huge, 0.5) ? Verdict::huge_pages : Verdict::alike;
 }

@@ -36,7 +36,7 @@ struct Seen {
   std::vector<SeenInterval> intervals;  ///< oldest first
   std::vector<SeenTier> tiers;          ///< fastest first
   std::uint64_t resident_bytes = 0;     ///< of all its memory, measured or not; 0 unknown
-  double cpu_ns_per_s = 0;              ///< CPU time it used; 0 unknown
+  double cpu_ns_per_s = 0;              ///< CPU time it used, which bounds what it waits; 0 unknown
 };
 
 enum class Verdict {

@@ -40,6 +40,16 @@ std::uint64_t SizeCurve::bytes_for(double share) const {
                             std::ceil(part * static_cast<double>(after->bytes - before.bytes)));
 }
 
+std::vector<SizeCurve::Corner> SizeCurve::outline(unsigned steps) const {
+  std::vector<Corner> out{corners_.front()};
+  for (const Corner& corner : corners_)
+    if (corner.share - out.back().share >= 1.0 / steps ||
+        (corner.bytes - out.back().bytes) >= bytes() / steps + 1)
+      out.push_back(corner);
+  if (out.back().bytes != bytes()) out.push_back(corners_.back());
+  return out;
+}
+
 double SizeCurve::skew() const {
   double most = 0;
   if (rate_ > 0)

@@ -40,6 +40,9 @@ class SizeCurve {
   double rate() const { return rate_; }
   /// Straight lines between these; from (0, 0) to (all, 1), never steeper than before.
   const std::vector<Corner>& corners() const { return corners_; }
+  /// Those that a picture of `steps` by `steps` can tell apart: twice as many at most, and both
+  /// ends.
+  std::vector<Corner> outline(unsigned steps) const;
 
  private:
   std::vector<Corner> corners_{{}};

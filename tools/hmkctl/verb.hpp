@@ -38,6 +38,7 @@ Run make_heatmap(CLI::App& verb);
 Run make_reload(CLI::App& verb);
 Run make_pause(CLI::App& verb);
 Run make_resume(CLI::App& verb);
+Run make_try(CLI::App& verb);
 Run make_doctor(CLI::App& verb);
 Run make_completion(CLI::App& verb);
 Run make_version(CLI::App& verb);

@@ -34,6 +34,8 @@ hmk::RecordedRegion region_of(const json& row) {
           row.at("node"),      row.at("resident_bytes").get<std::uint64_t>() / 4096};
 }
 
+}  // namespace
+
 hmk::RecordedFrame frame_of(const json& target) {
   hmk::RecordedFrame frame{
       target.at("seq"), target.at("start_ns"), target.at("end_ns"), target.at("hotness_max"), {}};
@@ -42,12 +44,14 @@ hmk::RecordedFrame frame_of(const json& target) {
   return frame;
 }
 
-}  // namespace
-
 void add_watch_options(CLI::App& verb, WatchOptions& options) {
+  verb.add_option("--pid", options.pid, "this process (default: the only one)");
+  add_time_options(verb, options);
+}
+
+void add_time_options(CLI::App& verb, WatchOptions& options) {
   static const std::map<std::string, double> kSeconds{
       {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
-  verb.add_option("--pid", options.pid, "this process (default: the only one)");
   verb.add_option_function<double>(
           "--for",
           [&options](const double& seconds) {
@@ -65,6 +69,11 @@ void end_watch_on_signals() {
   action.sa_handler = [](int) { stop_asked = 1; };  // without SA_RESTART: poll() returns
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGHUP, &action, nullptr);
+}
+
+bool is_stop_asked() {
+  return stop_asked != 0;
 }
 
 Watch::Watch(const Context& context, const WatchOptions& options)
@@ -102,7 +111,8 @@ json Watch::ask_target(int limit) {
   if (reply.exit_code == kOk && !reply.data.at("targets").empty())
     return reply.data.at("targets")[0];
   // Once it has been seen, kFailed says that the process has ended.
-  if (reply.exit_code != kFailed || seen_ == 0) trouble_ = reply;
+  has_ended_ = reply.exit_code == kFailed && seen_ != 0;
+  if (!has_ended_) trouble_ = reply;
   return {};
 }
 
@@ -118,16 +128,21 @@ bool Watch::wait() const {
 }
 
 std::optional<hmk::RecordedFrame> Watch::next() {
+  if (const auto row = next_row()) return frame_of(*row);
+  return std::nullopt;
+}
+
+std::optional<json> Watch::next_row() {
   if (trouble_ || seen_ == options_.intervals) return std::nullopt;
   do {
     const json news = ask_target(1);  // all regions only when there is news
     if (news.is_null()) return std::nullopt;
     if (const std::uint64_t seq = news.at("seq"); seq == 0 || seq == seq_) continue;
-    const json target = ask_target(0);
+    json target = ask_target(0);
     if (target.is_null()) return std::nullopt;
     seq_ = target.at("seq");
     ++seen_;
-    return frame_of(target);
+    return target;
   } while (wait());
   return std::nullopt;
 }

@@ -30,6 +30,10 @@ class Watch {
   /// The next interval that ends. None after the time or the intervals are over, after
   /// SIGINT or SIGTERM, when the process has ended, or in trouble.
   std::optional<hmk::RecordedFrame> next();
+  /// The same as hmkd tells it: the target's row of `regions`, with all of them.
+  std::optional<nlohmann::json> next_row();
+  /// hmkd manages it no longer: it has ended, or can be watched no more.
+  bool has_ended() const { return has_ended_; }
   /// Why it could not go on, to be told to the user.
   const std::optional<Reply>& trouble() const { return trouble_; }
 
@@ -44,16 +48,23 @@ class Watch {
   std::chrono::nanoseconds pause_{0};
   hmk::RecordedTarget target_;
   std::uint64_t seen_ = 0, seq_ = 0;
+  bool has_ended_ = false;
   std::optional<Reply> trouble_;
 };
 
 /// A line to stderr; returns the exit code.
 int fail(const hmk::Error& error);
 
+/// A row of next_row() as it is recorded.
+hmk::RecordedFrame frame_of(const nlohmann::json& row);
+
+/// --for and --intervals.
+void add_time_options(CLI::App& verb, WatchOptions& options);
 /// --pid, --for and --intervals.
 void add_watch_options(CLI::App& verb, WatchOptions& options);
 
-/// Ctrl-C and SIGTERM end next() from now on instead of the program.
+/// Ctrl-C, SIGTERM and SIGHUP end next() from now on instead of the program.
 void end_watch_on_signals();
+bool is_stop_asked();
 
 }  // namespace hmkctl

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// A process watched for a while without moving anything. hmkd holds it in track-only as long as
+// this program is connected, and puts everything back when it ends, however it ends.
+//
+//   Trial trial(context, {.pid = 4711, .time = 60s});
+//   if (const auto trouble = trial.watch(progress)) return fail(*trouble);
+//   const Outlook outlook = look_ahead(trial.seen());
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "outlook.hpp"
+#include "watch.hpp"
+
+namespace hmkctl {
+
+class Trial {
+ public:
+  Trial(const Context& context, const WatchOptions& options)
+      : context_(context), options_(options), held_(context.socket), target_{options.pid, ""} {}
+
+  /// Called when it begins, and after each interval, with what has passed of the time.
+  using Progress = std::function<void(const hmk::RecordedTarget&, std::chrono::nanoseconds)>;
+  /// Until the time is over or a signal asks to end; none when at least one interval was seen.
+  std::optional<Reply> watch(const Progress& progress);
+
+  const hmk::RecordedTarget& target() const { return target_; }
+  const Seen& seen() const { return seen_; }
+  const std::vector<hmk::RecordedFrame>& frames() const { return frames_; }
+  /// The last answer of `tiers`: what a row of seen().tiers is about.
+  const nlohmann::json& tiers() const { return tiers_; }
+  std::uint64_t time_ns() const;
+
+ private:
+  std::optional<Reply> watch_held(const Progress& progress);
+  std::optional<Reply> ask_tiers();
+  void add(const nlohmann::json& row);
+  void take_in_tiers();
+
+  const Context& context_;
+  WatchOptions options_;
+  Connection held_;
+  hmk::RecordedTarget target_;
+  nlohmann::json tiers_;
+  Seen seen_;
+  std::vector<hmk::RecordedFrame> frames_;
+};
+
+/// Both, as `try --json` prints them and `report` shows them.
+nlohmann::json trial_json(const Trial& trial, const Outlook& outlook);
+
+/// What stands for one row of `regions`; `tiers`: of `tiers`.
+SeenInterval seen_interval(const nlohmann::json& row, const nlohmann::json& tiers);
+
+}  // namespace hmkctl
