@@ -30,22 +30,9 @@ json or_null(std::uint32_t value) {
   return value == 0 ? json() : json(value);
 }
 
-/// Accesses a second to a page; one to a huge leaf is one to one of its pages.
-double rate_per_page(const hmk_record& record) {
-  return std::exp2(record.rate_q8 / 256.0 + 12 - record.leaf_shift);
-}
-
-/// Rate times resident pages, per node: where the accesses go, of what was seen accessed.
-std::map<int, double> hot_by_node(const Snapshot& snapshot) {
-  std::map<int, double> hot;
-  for (const hmk_record& record : snapshot.records)
-    if (record.whi_q16 != 0) hot[record.node] += rate_per_page(record) * record.resident_pages;
-  return hot;
-}
-
 json tiers_of(Target& target, const App& app) {
   const std::map<int, std::uint64_t>& resident = target.resident(app.options().root);
-  std::map<int, double> hot = hot_by_node(target.snapshot());
+  std::map<int, double> hot = accesses_by_node(target.snapshot());
   double all_hot = 0;
   for (const auto& [node, value] : hot) all_hot += value;
 
@@ -309,6 +296,59 @@ json report_why(const Target& target, std::uint64_t start, std::uint64_t end) {
           {"region", region_now(target, start)},
           {"intervals", seen},
           {"decisions", decided}};
+}
+
+namespace {
+
+json moment_row(const Moment& moment, const std::vector<Tier>& tiers) {
+  json rows = json::array();
+  for (const Tier& tier : tiers) {
+    const auto accesses = moment.accesses.find(tier.node);
+    const auto resident = moment.resident_bytes.find(tier.node);
+    rows.push_back(
+        {{"accesses", accesses == moment.accesses.end() ? 0.0 : accesses->second},
+         {"resident_bytes", resident == moment.resident_bytes.end() ? 0 : resident->second}});
+  }
+  return {{"start_ns", moment.start_ns},           {"end_ns", moment.end_ns},
+          {"intervals", moment.intervals},         {"managed", moment.is_managed},
+          {"profile_ns", moment.profile_ns},       {"promoted_bytes", moment.promoted_bytes},
+          {"demoted_bytes", moment.demoted_bytes}, {"tiers", rows}};
+}
+
+}  // namespace
+
+json report_history(const Target& target, std::size_t decisions) {
+  json moments = json::array(), decided = json::array();
+  for (const Moment& moment : target.timeline().moments())
+    moments.push_back(moment_row(moment, target.tiers()));
+  const auto all = target.history().decisions(0, UINT64_MAX);
+  const std::size_t from = all.size() - std::min(all.size(), decisions);
+  for (std::size_t d = from; d < all.size(); ++d) decided.push_back(decision_row(all[d], target));
+  return {{"pid", target.pid()},
+          {"comm", target.process().comm},
+          {"intervals", target.history().nr_intervals()},
+          {"moments", moments},
+          {"nr_decisions", all.size()},
+          {"decisions", decided}};
+}
+
+json report_past(const Target& target, std::size_t age) {
+  const PastInterval* const past = target.history().interval(age);
+  if (past == nullptr) return json();
+  json rows = json::array();
+  for (const Sighting& seen : past->regions)
+    rows.push_back({{"start", seen.start},
+                    {"length", seen.length},
+                    {"hi", from_q16(seen.hi_q16)},
+                    {"whi", from_q16(seen.whi_q16)},
+                    {"node", seen.node},
+                    {"resident_bytes", std::uint64_t{seen.resident_pages} * HMK_PAGE_SIZE}});
+  return {{"pid", target.pid()},
+          {"seq", past->seq},
+          {"start_ns", past->start_ns},
+          {"end_ns", past->end_ns},
+          {"hotness_max", past->hotness_max},
+          {"regions", rows}};
 }
 
 json report_daemon(const App& app) {

@@ -27,4 +27,9 @@ nlohmann::json report_regions(const std::vector<Target*>& targets, std::size_t l
 /// was decided about it and why.
 nlohmann::json report_why(const Target& target, std::uint64_t start, std::uint64_t end);
 
+/// Its moments since it was attached, and the last `decisions`.
+nlohmann::json report_history(const Target& target, std::size_t decisions);
+/// All its regions as an earlier interval saw them, 0: the last one; null when it is not known.
+nlohmann::json report_past(const Target& target, std::size_t age);
+
 }  // namespace hmk

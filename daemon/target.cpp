@@ -115,6 +115,7 @@ void Target::take(const policy::Plan& plan, const Surroundings& around) {
   is_awaited_ = new_intervals_ > 0;
   new_intervals_ = 0;
   account(plan);
+  timeline_.add(moment(mode(around.config)));
   move(plan, around);
 }
 
@@ -176,6 +177,27 @@ void Target::rank(const Config& config) {
     ranked_nodes_ = nodes;
   }
   ranking_.update(static_cast<policy::ProcessId>(pid_), region_views());
+}
+
+/// Of the last interval.
+Moment Target::moment(Mode mode) const {
+  const hmk_interval& interval = snapshot_.interval;
+  Moment moment{.start_ns = interval.start_ns,
+                .end_ns = interval.end_ns,
+                .is_managed = mode == Mode::manage,
+                .profile_ns = interval.profile_ns,
+                .promoted_bytes = last_->promoted_bytes,
+                .demoted_bytes = last_->demoted_bytes,
+                .accesses = accesses_by_node(snapshot_)};
+  const double seconds = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9;
+  for (auto& [node, accesses] : moment.accesses) accesses *= seconds;
+  for (const hmk_record& record : snapshot_.records) {
+    const auto away = std::min(record.away_pages, record.resident_pages);
+    moment.resident_bytes[record.node] +=
+        std::uint64_t{record.resident_pages - away} * HMK_PAGE_SIZE;
+    if (away != 0) moment.resident_bytes[record.away_node] += std::uint64_t{away} * HMK_PAGE_SIZE;
+  }
+  return moment;
 }
 
 void Target::account(const policy::Plan& plan) {

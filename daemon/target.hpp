@@ -19,6 +19,7 @@
 #include "config/config.hpp"
 #include "device/device.hpp"
 #include "metrics/history.hpp"
+#include "metrics/timeline.hpp"
 #include "mover/mover.hpp"
 #include "policy/plan.hpp"
 #include "policy/rank.hpp"
@@ -88,6 +89,7 @@ class Target {
   int home() const { return home_; }
   const Mover& mover() const { return mover_; }
   const History& history() const { return history_; }
+  const Timeline& timeline() const { return timeline_; }
   std::uint64_t planned_promote_bytes() const { return planned_promote_bytes_; }
   std::uint64_t planned_demote_bytes() const { return planned_demote_bytes_; }
   std::uint64_t plans_replaced() const { return plans_replaced_; }
@@ -107,6 +109,7 @@ class Target {
   bool may_move(const hmk_record& record);
   void move(const policy::Plan& plan, const Surroundings& around);
   void account(const policy::Plan& plan);
+  Moment moment(Mode mode) const;
   void check(const Result<void>& moved);
 
   std::int32_t pid_;
@@ -114,6 +117,7 @@ class Target {
   Session session_;
   Mover mover_;
   History history_;
+  Timeline timeline_;
   NumaBalancing numa_balancing_;
   std::optional<Mode> held_;
 

@@ -135,6 +135,20 @@ json verb_why(App& app, const Request& request) {
   return answer({{"targets", rows}});
 }
 
+/// What there was, of the process that args.pid names: its moments and last decisions, or with an
+/// age all its regions as that interval saw them.
+json verb_history(App& app, const Request& request) {
+  constexpr std::size_t kDecisions = 200;
+  const auto age = number_arg(request.args, "age", -1, 0, History::kIntervals);
+  if (!age) return misused(age.error());
+  if (!request.args.contains("pid")) return misused({"no PID given", ""});
+  const auto targets = seen_targets_arg(app, request);
+  if (!targets) return failed(targets.error());
+  const Target& target = *targets->front();
+  return answer({{"target", *age < 0 ? report_history(target, kDecisions)
+                                     : report_past(target, static_cast<std::size_t>(*age))}});
+}
+
 json change_row(const App::Change& change) {
   return {{"key", change.key},
           {"old", change.old_value},
@@ -212,7 +226,7 @@ constexpr std::array kVerbs{
     Verb{"set", true, verb_set},          Verb{"attach", true, verb_attach},
     Verb{"detach", true, verb_detach},    Verb{"reload", true, verb_reload},
     Verb{"pause", true, verb_pause},      Verb{"resume", true, verb_pause},
-    Verb{"hold", true, verb_hold},
+    Verb{"hold", true, verb_hold},        Verb{"history", false, verb_history},
 };
 
 json find_and_run(App& app, const Request& request) {

@@ -16,9 +16,11 @@ void History::saw(const Snapshot& snapshot) {
                     record.whi_q16, record.resident_pages, static_cast<std::int16_t>(record.node),
                     record.samples});
   nr_sightings_ += seen.size();
-  intervals_.push_back(std::move(seen));
+  const hmk_interval& interval = snapshot.interval;
+  intervals_.push_back(
+      {interval.seq, interval.start_ns, interval.end_ns, interval.hotness_max, std::move(seen)});
   while (intervals_.size() > kIntervals || (nr_sightings_ > kSightings && intervals_.size() > 1)) {
-    nr_sightings_ -= intervals_.front().size();
+    nr_sightings_ -= intervals_.front().regions.size();
     intervals_.pop_front();
   }
 }
@@ -60,13 +62,18 @@ void History::ended(const policy::Move& piece, const hmk_range_result& result) {
 
 std::vector<Sighting> History::sightings(std::uint64_t address) const {
   std::vector<Sighting> out;
-  for (const std::vector<Sighting>& seen : intervals_) {
+  for (const PastInterval& past : intervals_) {
+    const std::vector<Sighting>& seen = past.regions;
     auto at = std::ranges::upper_bound(seen, address, {}, &Sighting::start);
     if (at == seen.begin()) continue;
     --at;
     if (address - at->start < at->length) out.push_back(*at);
   }
   return out;
+}
+
+const PastInterval* History::interval(std::size_t age) const {
+  return age < intervals_.size() ? &intervals_[intervals_.size() - 1 - age] : nullptr;
 }
 
 std::vector<Decision> History::decisions(std::uint64_t start, std::uint64_t end) const {

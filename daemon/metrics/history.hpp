@@ -29,6 +29,13 @@ struct Sighting {
   std::uint16_t samples = 0;
 };
 
+/// All regions, as one interval saw them.
+struct PastInterval {
+  std::uint64_t seq = 0, start_ns = 0, end_ns = 0;
+  std::uint32_t hotness_max = 0;
+  std::vector<Sighting> regions;  ///< in address order
+};
+
 struct Decision {
   std::uint64_t seq = 0;  ///< the interval it was made from
   policy::Move move{};
@@ -49,11 +56,14 @@ class History {
   void ended(const policy::Move& piece, const hmk_range_result& result);
 
   std::vector<Sighting> sightings(std::uint64_t address) const;
+  std::size_t nr_intervals() const { return intervals_.size(); }
+  /// `age` intervals ago, 0: the last one; null beyond what is kept.
+  const PastInterval* interval(std::size_t age) const;
   /// Those that touch [start, end), oldest first.
   std::vector<Decision> decisions(std::uint64_t start, std::uint64_t end) const;
 
  private:
-  std::deque<std::vector<Sighting>> intervals_;  // each in address order
+  std::deque<PastInterval> intervals_;
   std::size_t nr_sightings_ = 0;
   std::deque<Decision> decisions_;
 };

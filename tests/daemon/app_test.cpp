@@ -705,6 +705,34 @@ TEST_F(AppTest, RegionsComeHottestFirstAndAsManyAsAsked) {
   EXPECT_EQ(data("regions", {{"limit", 0}})["targets"][0]["regions"].size(), 3u);
 }
 
+TEST_F(AppTest, HistoryTellsEachIntervalItsDecisionsAndItsRegions) {
+  config_.mode = Mode::manage;
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0), region(8 * kMiB, 0, 0.0)}));
+  run();
+  kernel_.finish(test::all_clean);
+  run();
+  kernel_.publish(interval(2, {region(0, 0, 3.0), region(8 * kMiB, 0, 0.0)}));
+  run();
+  const json history = data("history", {{"pid", kPid}})["target"];
+  ASSERT_EQ(history["moments"].size(), 2u);
+  const json &before = history["moments"][0], &after = history["moments"][1];
+  EXPECT_EQ(before["managed"], true);
+  EXPECT_GT(before["tiers"][3]["accesses"], 0.0);
+  EXPECT_EQ(before["tiers"][0]["accesses"], 0.0);
+  EXPECT_EQ(after["tiers"][0]["accesses"], before["tiers"][3]["accesses"]);
+  EXPECT_EQ(after["promoted_bytes"], 2 * kMiB);
+  EXPECT_EQ(after["tiers"][0]["resident_bytes"], 4 * kMiB);
+  EXPECT_EQ(history["nr_decisions"], 1);
+  EXPECT_EQ(history["decisions"][0]["outcome"], "moved");
+
+  const json first = data("history", {{"pid", kPid}, {"age", 1}})["target"];
+  EXPECT_EQ(first["seq"], 1);
+  EXPECT_EQ(first["regions"][0]["node"], 3);
+  EXPECT_TRUE(data("history", {{"pid", kPid}, {"age", 2}})["target"].is_null());
+  EXPECT_EQ(verb("history")["error"]["kind"], "usage");
+}
+
 TEST_F(AppTest, AManagedPidIsNotAttachedTwice) {
   start();
   EXPECT_EQ(verb("attach", {{"pid", kPid}})["error"]["what"], "PID 4711 is managed already");
