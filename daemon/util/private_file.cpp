@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "util/fd.hpp"
 
@@ -46,6 +48,42 @@ Result<void> PrivateFile::flush() {
   if (std::fflush(file_.get()) != 0 || std::ferror(file_.get()) != 0)
     return cannot_write(path_, "make room for it");
   return {};
+}
+
+namespace {
+
+/// Into a file of another name beside it, which then takes its name.
+Result<void> replace_file(const std::string& path, std::string_view bytes) {
+  std::string name = path + ".XXXXXX";
+  Fd fd(::mkostemp(name.data(), O_CLOEXEC));
+  if (!fd) return cannot_write(path, "name another file");
+  std::FILE* const file = ::fdopen(fd.get(), "wb");
+  if (file != nullptr) (void)fd.release();
+  const bool is_written = file != nullptr &&
+                          std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() &&
+                          std::fflush(file) == 0 && ::fsync(::fileno(file)) == 0;
+  const int err = errno;
+  const bool is_closed = file != nullptr && std::fclose(file) == 0;
+  if (is_written && is_closed && ::rename(name.c_str(), path.c_str()) == 0) return {};
+  if (!is_written) errno = err;
+  const Error error = cannot_write(path, "make room for it, or name another file");
+  ::unlink(name.c_str());
+  return error;
+}
+
+}  // namespace
+
+Result<void> replace_private_file(const std::string& path, std::string_view bytes) {
+  struct stat st {};
+  if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+    auto file = PrivateFile::create(path);
+    if (!file) return file.error();
+    file->write(bytes);
+    return file->flush();
+  }
+  std::error_code ignored;  // a link stays one
+  const auto target = std::filesystem::weakly_canonical(path, ignored).string();
+  return replace_file(ignored ? path : target, bytes);
 }
 
 }  // namespace hmk

@@ -35,4 +35,7 @@ class PrivateFile {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
+/// The file has all of `bytes` afterwards, or is as it was; a pipe or a device takes what it takes.
+Result<void> replace_private_file(const std::string& path, std::string_view bytes);
+
 }  // namespace hmk

@@ -32,6 +32,8 @@ void check_daemon(const Context& context, Findings& out) {
   check_balanced(ask(context.socket, "stats", {}).data, out);
 }
 
+}  // namespace
+
 json to_json(const Findings& findings) {
   constexpr const char* kStates[]{"ok", "note", "warn"};
   json rows = json::array();
@@ -43,7 +45,7 @@ json to_json(const Findings& findings) {
   return {{"checks", rows}};
 }
 
-int run_doctor(const Context& context, const fs::path& root) {
+Findings diagnose(const Context& context, const fs::path& root) {
   Findings findings;
   check_kernel(root, findings);
   check_loadable(root, findings);
@@ -52,6 +54,13 @@ int run_doctor(const Context& context, const fs::path& root) {
   check_rights(root, findings);
   check_tiers(root, findings);
   check_rivals(root, findings);
+  return findings;
+}
+
+namespace {
+
+int run_doctor(const Context& context, const fs::path& root) {
+  const Findings findings = diagnose(context, root);
   static const std::vector<Table> kTables{
       {"checks",
        {{"state", "STATE"}, {"check", "CHECK"}, {"found", "FOUND"}, {"remedy", "REMEDY"}}}};

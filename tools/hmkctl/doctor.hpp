@@ -22,6 +22,12 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
+struct Context;
+/// All that follows.
+Findings diagnose(const Context& context, const std::filesystem::path& root);
+/// As `doctor --json` prints them.
+nlohmann::json to_json(const Findings& findings);
+
 /// The kernel, its configuration and what else places memory on this machine.
 void check_kernel(const std::filesystem::path& root, Findings& out);
 void check_rivals(const std::filesystem::path& root, Findings& out);

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "markup.hpp"
 #include "table.hpp"
-#include "util/printable.hpp"
 
 namespace hmkctl {
 namespace {
@@ -40,6 +40,8 @@ std::string scale(const HeatMap& map) {
          to_text(map.bytes_per_row(), Unit::bytes);
 }
 
+}  // namespace
+
 std::string rgb(double heat) {
   const auto channel = [](double value) {
     return static_cast<unsigned>(std::lround(std::clamp(value, 0.0, 1.0) * 255));
@@ -49,21 +51,6 @@ std::string rgb(double heat) {
                 channel(heat * 3 - 2));
   return text;
 }
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : hmk::printable(text)) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '&')
-      out += "&amp;";
-    else
-      out += c;
-  }
-  return out;
-}
-
-}  // namespace
 
 std::vector<Span> join(const std::vector<Span>& spans, const hmk::RecordedFrame& frame) {
   std::vector<Span> all = spans, out;
@@ -111,6 +98,7 @@ void HeatMap::add(std::size_t column, const hmk::RecordedRegion& region, double 
     Cell& cell = cells_[row * columns_ + column];
     cell.heat += heat * static_cast<double>(until - from);
     cell.bytes += static_cast<double>(until - from);
+    cell.nodes[region.node] += static_cast<double>(until - from);
     from = until;
   }
 }
@@ -119,6 +107,12 @@ std::optional<double> HeatMap::at(std::size_t row, std::size_t column) const {
   const Cell& cell = cells_[row * columns_ + column];
   if (cell.bytes == 0) return std::nullopt;
   return cell.heat / cell.bytes;
+}
+
+std::optional<int> HeatMap::node(std::size_t row, std::size_t column) const {
+  const auto& nodes = cells_[row * columns_ + column].nodes;
+  if (nodes.empty()) return std::nullopt;
+  return std::ranges::max_element(nodes, {}, &std::pair<const int, double>::second)->first;
 }
 
 std::uint64_t HeatMap::address(std::size_t row) const {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,8 @@ class HeatMap {
   std::size_t frames() const { return frames_; }
   /// Smoothed hotness as a share of all scans, 0 .. 1, by bytes; none where no memory was.
   std::optional<double> at(std::size_t row, std::size_t column) const;
+  /// The node that holds most of it; none where no memory was.
+  std::optional<int> node(std::size_t row, std::size_t column) const;
   /// The first address of a row.
   std::uint64_t address(std::size_t row) const;
   std::uint64_t bytes_per_row() const { return rows_ == 0 ? 0 : total_ / rows_; }
@@ -46,6 +49,7 @@ class HeatMap {
  private:
   struct Cell {
     double heat = 0, bytes = 0;
+    std::map<int, double> nodes;  ///< bytes
   };
   void add(std::size_t column, const hmk::RecordedRegion& region, double heat);
 
@@ -55,6 +59,9 @@ class HeatMap {
   std::size_t rows_, columns_, frames_, added_ = 0;
   std::vector<Cell> cells_;
 };
+
+/// "#rrggbb": from black over red and yellow to white.
+std::string rgb(double heat);
 
 /// Shades of grey as Unicode blocks, or 256 colours for a terminal.
 std::string draw_text(const HeatMap& map, bool is_coloured);

@@ -13,12 +13,6 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-int tier_of(const json& tiers, int node) {
-  for (const json& tier : tiers)
-    if (tier.at("node") == node) return tier.at("tier").get<int>() - 1;
-  return -1;
-}
-
 /// CPU time of the process so far; 0 where the PID is another's here (of another namespace).
 double cpu_ns(const hmk::RecordedTarget& target) {
   const auto comm = hmk::read_text("/proc/" + std::to_string(target.pid) + "/comm");
@@ -36,6 +30,12 @@ double number(const json& value) {
 
 }  // namespace
 
+int tier_of(const json& tiers, int node) {
+  for (const json& tier : tiers)
+    if (tier.at("node") == node) return tier.at("tier").get<int>() - 1;
+  return -1;
+}
+
 SeenInterval seen_interval(const json& row, const json& tiers) {
   SeenInterval interval;
   for (const json& region : row.at("regions"))
@@ -52,43 +52,56 @@ SeenInterval seen_interval(const json& row, const json& tiers) {
   return interval;
 }
 
+json outlook_json(const Outlook& outlook, const json& tiers) {
+  json rows = json::array(), curve = json::array();
+  for (std::size_t t = 0; t < outlook.tiers.size(); ++t) {
+    const Serving& here = outlook.tiers[t];
+    rows.push_back({{"tier", t + 1},
+                    {"node", tiers[t].at("node")},
+                    {"latency_ns", tiers[t].at("latency_ns")},
+                    {"resident_bytes", here.resident_bytes},
+                    {"room_bytes", here.room_bytes},
+                    {"now_percent", 100 * here.now},
+                    {"best_percent", 100 * here.best}});
+  }
+  for (const SizeCurve::Corner& corner : outlook.curve.outline(100))
+    curve.push_back({{"bytes", corner.bytes}, {"share_percent", 100 * corner.share}});
+  return {{"tiers", std::move(rows)}, {"curve", std::move(curve)}};
+}
+
 json trial_json(const Trial& trial, const Outlook& outlook) {
   const auto known = [](const std::optional<double>& value, double factor = 1) {
     return value ? json(*value * factor) : json();
   };
   const bool is_seen = !trial.frames().empty();
-  json tiers = json::array(), curve = json::array();
-  for (std::size_t t = 0; t < outlook.tiers.size(); ++t) {
-    const Serving& here = outlook.tiers[t];
-    tiers.push_back({{"tier", t + 1},
-                     {"node", trial.tiers()[t].at("node")},
-                     {"latency_ns", trial.tiers()[t].at("latency_ns")},
-                     {"resident_bytes", here.resident_bytes},
-                     {"room_bytes", here.room_bytes},
-                     {"now_percent", 100 * here.now},
-                     {"best_percent", 100 * here.best}});
-  }
-  for (const SizeCurve::Corner& corner : outlook.curve.outline(100))
-    curve.push_back({{"bytes", corner.bytes}, {"share_percent", 100 * corner.share}});
   const std::uint64_t resident = trial.seen().resident_bytes;
-  return {{"trial",
-           {{"pid", trial.target().pid},
-            {"comm", is_seen ? json(trial.target().comm) : json()},
-            {"intervals", is_seen ? json(trial.frames().size()) : json()},
-            {"time_ns", is_seen ? json(trial.time_ns()) : json()},
-            {"verdict", verdict_name(outlook.verdict)},
-            {"text", verdict_text(outlook)},
-            {"remedy", verdict_remedy(outlook, trial.target().pid)},
-            {"accesses_per_second", is_seen ? json(outlook.curve.rate()) : json()},
-            {"measured_bytes", is_seen ? json(outlook.measured_bytes) : json()},
-            {"resident_bytes", resident == 0 ? json() : json(resident)},
-            {"huge_percent", is_seen ? json(100 * outlook.huge) : json()},
-            {"kept_percent", known(outlook.kept, 100)},
-            {"latency_now_ns", known(outlook.latency_now_ns)},
-            {"latency_best_ns", known(outlook.latency_best_ns)},
-            {"saved_ns_per_second", known(outlook.saved_ns_per_s)}}},
-          {"tiers", std::move(tiers)},
-          {"curve", std::move(curve)}};
+  json answer = outlook_json(outlook, trial.tiers());
+  answer["trial"] = {{"pid", trial.target().pid},
+                     {"comm", is_seen ? json(trial.target().comm) : json()},
+                     {"intervals", is_seen ? json(trial.frames().size()) : json()},
+                     {"time_ns", is_seen ? json(trial.time_ns()) : json()},
+                     {"verdict", verdict_name(outlook.verdict)},
+                     {"text", verdict_text(outlook)},
+                     {"remedy", verdict_remedy(outlook, trial.target().pid)},
+                     {"accesses_per_second", is_seen ? json(outlook.curve.rate()) : json()},
+                     {"measured_bytes", is_seen ? json(outlook.measured_bytes) : json()},
+                     {"resident_bytes", resident == 0 ? json() : json(resident)},
+                     {"huge_percent", is_seen ? json(100 * outlook.huge) : json()},
+                     {"kept_percent", known(outlook.kept, 100)},
+                     {"latency_now_ns", known(outlook.latency_now_ns)},
+                     {"latency_best_ns", known(outlook.latency_best_ns)},
+                     {"saved_ns_per_second", known(outlook.saved_ns_per_s)}};
+  return answer;
+}
+
+std::vector<SeenTier> seen_tiers(const json& tiers) {
+  std::vector<SeenTier> seen;
+  for (const json& tier : tiers) {
+    const std::uint64_t free = tier.at("free_bytes"), reserve = tier.at("reserve_bytes");
+    seen.push_back({static_cast<std::uint32_t>(number(tier.at("latency_ns"))),
+                    free - std::min(free, reserve)});
+  }
+  return seen;
 }
 
 std::optional<Reply> Trial::ask_tiers() {
@@ -104,11 +117,7 @@ void Trial::add(const json& row) {
 }
 
 void Trial::take_in_tiers() {
-  for (const json& tier : tiers_) {
-    const std::uint64_t free = tier.at("free_bytes"), reserve = tier.at("reserve_bytes");
-    seen_.tiers.push_back({static_cast<std::uint32_t>(number(tier.at("latency_ns"))),
-                           free - std::min(free, reserve)});
-  }
+  seen_.tiers = seen_tiers(tiers_);
   const Reply status = ask(context_.socket, "status", {});
   for (const json& target : status.data.value("targets", json::array()))
     if (target.at("pid") == options_.pid)

@@ -49,9 +49,15 @@ class Trial {
   std::vector<hmk::RecordedFrame> frames_;
 };
 
-/// Both, as `try --json` prints them and `report` shows them.
+/// What `try --json` prints.
 nlohmann::json trial_json(const Trial& trial, const Outlook& outlook);
+/// An outlook as `try --json` prints it and `report` shows it: {tiers[], curve[]}.
+nlohmann::json outlook_json(const Outlook& outlook, const nlohmann::json& tiers);
 
+/// Index of a node's tier in the rows of `tiers`; -1 outside all of them.
+int tier_of(const nlohmann::json& tiers, int node);
+/// Of the rows of `tiers`.
+std::vector<SeenTier> seen_tiers(const nlohmann::json& tiers);
 /// What stands for one row of `regions`; `tiers`: of `tiers`.
 SeenInterval seen_interval(const nlohmann::json& row, const nlohmann::json& tiers);
 
