@@ -177,6 +177,9 @@ int run(int argc, char** argv) {
     tree.put("proc/4711/numa_maps", "7f0 default N0=26624 N3=2048 kernelpagesize_kB=4\n");
     play_slow(kernel);
   }
+  tree.put("proc/4711/maps",
+           "7f0000000000-7f0002000000 rw-p 00000000 00:00 0                   [heap]\n"
+           "7f0002000000-7f0008000000 rw-s 00000000 00:01 7     /dev/shm/a <b>\n");
   if (scene.starts_with("--")) --argc, ++argv;
   bool is_to_end = scene == "--ends";
 

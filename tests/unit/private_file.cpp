@@ -2,10 +2,12 @@
 #include "util/private_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 
 #include "util/file.hpp"
@@ -55,6 +57,78 @@ TEST_F(PrivateFileTest, SaysWhatCouldNotBeWritten) {
   ASSERT_TRUE(full);
   full->write("x");
   EXPECT_EQ(full->flush().error().err, ENOSPC);
+}
+
+/// No file of this process may be larger than `bytes` while it lives.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &now);
+    old_ = std::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~FileLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, old_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*old_)(int) = SIG_DFL;
+};
+
+class ReplacedFile : public PrivateFileTest {
+ protected:
+  void SetUp() override {
+    PrivateFileTest::SetUp();
+    std::filesystem::create_directory(dir_);
+  }
+  void TearDown() override {
+    std::filesystem::remove_all(dir_);
+    PrivateFileTest::TearDown();
+  }
+  std::size_t nr_files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(dir_),
+                                                  std::filesystem::directory_iterator()));
+  }
+  const std::string dir_ = path_ + ".d", file_ = dir_ + "/page";
+};
+
+TEST_F(ReplacedFile, HasAllAndIsItsOwnersAlone) {
+  std::ofstream(file_) << "something longer";
+  ASSERT_TRUE(replace_private_file(file_, "new"));
+  EXPECT_EQ(read_text(file_), "new");
+  struct stat st {};
+  ASSERT_EQ(::stat(file_.c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 07777, 0600u);
+  EXPECT_EQ(nr_files(), 1u);
+}
+
+TEST_F(ReplacedFile, WithoutRoomItIsAsItWasAndNothingIsLeftBehind) {
+  std::ofstream(file_) << "old";
+  const FileLimit full(1000);
+  EXPECT_EQ(replace_private_file(file_, std::string(5000, 'x')).error().err, EFBIG);
+  EXPECT_EQ(read_text(file_), "old");
+  EXPECT_EQ(replace_private_file(dir_ + "/other", std::string(5000, 'x')).error().err, EFBIG);
+  EXPECT_EQ(nr_files(), 1u);
+}
+
+TEST_F(ReplacedFile, ALinkStaysOne) {
+  std::ofstream(file_) << "old";
+  std::filesystem::create_symlink("page", dir_ + "/link");
+  ASSERT_TRUE(replace_private_file(dir_ + "/link", "new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(dir_ + "/link"));
+  EXPECT_EQ(read_text(file_), "new");
+}
+
+TEST_F(ReplacedFile, ADeviceIsWrittenAndAFolderIsRefused) {
+  EXPECT_TRUE(replace_private_file("/dev/null", "x"));
+  EXPECT_EQ(replace_private_file("/dev/full", "x").error().err, ENOSPC);
+  EXPECT_EQ(replace_private_file(dir_, "x").error().err, EISDIR);
+  EXPECT_EQ(replace_private_file("/nonexistent/x", "x").error().err, ENOENT);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_EQ(nr_files(), 0u);
 }
 
 }  // namespace

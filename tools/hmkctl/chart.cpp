@@ -11,7 +11,7 @@ namespace hmkctl {
 namespace {
 
 constexpr int kWidth = 760, kHeight = 240;
-constexpr double kLeft = 80, kRight = 740, kTop = 26, kBottom = 205;
+constexpr double kLeft = 80, kRight = 725, kTop = 26, kBottom = 205;
 
 std::string text_at(double x, double y, const char* anchor, const std::string& text) {
   return "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" text-anchor=\"" + anchor +
@@ -73,10 +73,10 @@ void Chart::bar(Point low, Point high, const char* colour, const std::string& la
   name(colour, label);
   const double x = at_x(low.x), y = at_y(high.y), height = at_y(low.y) - y;
   if (height < 0.05) return;
-  // Half a pixel of overlap: no gap shows between neighbours.
-  body_ += "<rect x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" width=\"" +
-           coordinate(std::max(at_x(high.x) - x, 0.5) + 0.3) + "\" height=\"" + coordinate(height) +
-           "\" fill=\"" + colour + "\"/>\n";
+  // A little overlap: no gap shows between neighbours.
+  const std::string wide = coordinate(std::max(at_x(high.x) - x, 0.5) + 0.3);
+  bars_[colour] += "M" + coordinate(x) + " " + coordinate(y) + "h" + wide + "v" +
+                   coordinate(height) + "h-" + wide + "z";
 }
 
 void Chart::mark(double x, const std::string& label) {
@@ -113,7 +113,10 @@ std::string Chart::legend() const {
 }
 
 std::string Chart::svg() const {
-  return figure(title_, kWidth, kHeight, legend() + axes() + body_);
+  std::string bars;
+  for (const auto& [colour, path] : bars_)
+    bars += "<path fill=\"" + colour + "\" d=\"" + path + "\"/>\n";
+  return figure(title_, kWidth, kHeight, legend() + axes() + bars + body_);
 }
 
 }  // namespace hmkctl

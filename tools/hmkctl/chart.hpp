@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ class Chart {
 
   std::string title_;
   Axis x_, y_;
+  std::map<std::string, std::string>
+      bars_;  ///< by colour: one path is a third of the size of rectangles
   std::string body_;
   int marks_ = 0;
   std::vector<std::pair<std::string, std::string>> names_;  // name, colour

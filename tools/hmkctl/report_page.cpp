@@ -29,7 +29,8 @@ svg{width:100%;height:auto;font:11px system-ui,sans-serif}svg text{fill:currentC
 .grid{stroke:var(--grid)}.mark{stroke:currentColor;stroke-dasharray:4 3}
 .line{fill:none;stroke-width:2}
 table{border-collapse:collapse;font-size:.9rem;display:block;overflow-x:auto}
-td,th{text-align:left;padding:.2rem .7rem .2rem 0;border-bottom:1px solid var(--grid);vertical-align:top}
+td,th{text-align:left;padding:.2rem .7rem .2rem 0;border-bottom:1px solid var(--grid);vertical-align:top;
+white-space:nowrap}td:last-child{white-space:normal}
 .verdict{background:var(--card);border-left:4px solid #0077bb;padding:.6rem 1rem;font-size:1.1rem}
 .none{opacity:.7}
 )";
