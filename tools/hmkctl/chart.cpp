@@ -10,7 +10,7 @@
 namespace hmkctl {
 namespace {
 
-constexpr int kWidth = 760, kHeight = 240;
+constexpr int kWidth = 760, kHeight = 228;
 constexpr double kLeft = 80, kRight = 725, kTop = 26, kBottom = 205;
 
 std::string text_at(double x, double y, const char* anchor, const std::string& text) {
@@ -80,8 +80,8 @@ void Chart::bar(Point low, Point high, const char* colour, const std::string& la
 }
 
 void Chart::mark(double x, const std::string& label) {
-  // One below the other, so that neighbours can be read; to the left where the right is too near.
-  const double at = at_x(x), y = kTop + 14 + 14 * (marks_++ % 4);
+  // One above the other, so that neighbours can be read; to the left where the right is too near.
+  const double at = at_x(x), y = kBottom - 8 - 14 * (marks_++ % 4);
   const bool is_right = at > (kLeft + kRight) / 2;
   body_ += line_at(at, kTop, at, kBottom, "mark") +
            text_at(at + (is_right ? -4 : 4), y, is_right ? "end" : "start", label) + "\n";

@@ -5,7 +5,7 @@
 # timeout: 200
 """hmkctl try against the real module: a hot part in slow memory is a gain, with the size it has; nothing moves while it watches,
 and hmkd is as it was before when it ends, on Ctrl-C, when it is killed and when the process ends. Once the hot part has been
-moved there is nothing left to gain."""
+moved there is nothing left to gain, and hmkctl report tells before from after."""
 import json
 import re
 import signal
@@ -84,6 +84,12 @@ lib.wait_for(lambda: target()["tiers"][0]["resident_bytes"] >= HOT_TO - HOT_FROM
 answer = lib.ask_hmkd("try", str(touch.pid), "--for", "8s")
 lib.check(answer["trial"]["verdict"] in ("placed", "fits"), f"then nothing is to be gained: {answer['trial']['text']}")
 lib.wait_for(lambda: target()["mode"] == "manage", 10, "and it is managed again afterwards")
+
+lib.ask_hmkd("report", "-o", "/run/report.html", str(touch.pid))
+page = Path("/run/report.html").read_text(encoding="utf-8")
+table = re.search(r"served by tier 1[^<]*</td><td>([\d.]+) %</td><td>([\d.]+) %</td>", page)
+lib.check(bool(table) and float(table.group(1)) < 50 < float(table.group(2)), f"the report tells before from after: {table and table.group(0)}")
+lib.check("Heat map" in page and "not measured" not in page.split("Heat map")[1].split("</figure>")[0], "and draws where the memory lies")
 
 ends = start_try("--for", "10min")
 lib.wait_for(lambda: target().get("mode") == "track-only", 30, "it watches")
