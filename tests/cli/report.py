@@ -8,7 +8,7 @@ import sys
 import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import List
+from typing import List, Optional, Tuple
 
 VOID = ("meta", "br")
 PARTS = ("redis-server, PID 4711", "Before and after", "Share of its accesses by tier", "Moved bytes", "Size curve", "Heat map", "[heap]",
@@ -25,7 +25,7 @@ class Page(HTMLParser):
         self.problems: List[str] = []
         self.pictures = 0
 
-    def handle_starttag(self, tag: str, attrs: list) -> None:
+    def handle_starttag(self, tag: str, attrs: List[Tuple[str, Optional[str]]]) -> None:
         if tag not in VOID:
             self.open.append(tag)
         self.pictures += tag == "svg"
@@ -35,7 +35,7 @@ class Page(HTMLParser):
         if tag in ("script", "link", "iframe", "img"):
             self.problems.append(f"a {tag}")
 
-    def handle_startendtag(self, tag: str, attrs: list) -> None:
+    def handle_startendtag(self, tag: str, attrs: List[Tuple[str, Optional[str]]]) -> None:
         self.handle_starttag(tag, attrs)
         self.handle_endtag(tag)
 

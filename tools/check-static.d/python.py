@@ -31,6 +31,7 @@ PROGRAMS: Dict[str, Tuple[str, ...]] = {
     "tests/lab": ("tools/lab.d", "tests/e2e", "tools/torture.d", "tools/bench.d/placement", "tools/screens.d", "tools"),
     "tests/bench": ("tools/lab.d", "tools/bench.d/placement", "tools/bench.d/calibrate", "tools/bench.d/paper", "tools"),
     "tests/static": ("tools/lab.d", "tools/check-static.d"),
+    "tests/cli": (),
     "tests/load": (),
     "tests/packaging": ("packaging/man", "tools/package.d", "tools/lab.d"),
     "tests/e2e": ("tools", "tools/lab.d"),
