@@ -73,12 +73,12 @@ json trial_json(const Trial& trial, const Outlook& outlook) {
   const auto known = [](const std::optional<double>& value, double factor = 1) {
     return value ? json(*value * factor) : json();
   };
-  const bool is_seen = !trial.frames().empty();
+  const bool is_seen = !trial.seen().intervals.empty();
   const std::uint64_t resident = trial.seen().resident_bytes;
   json answer = outlook_json(outlook, trial.tiers());
   answer["trial"] = {{"pid", trial.target().pid},
                      {"comm", is_seen ? json(trial.target().comm) : json()},
-                     {"intervals", is_seen ? json(trial.frames().size()) : json()},
+                     {"intervals", is_seen ? json(trial.seen().intervals.size()) : json()},
                      {"time_ns", is_seen ? json(trial.time_ns()) : json()},
                      {"verdict", verdict_name(outlook.verdict)},
                      {"text", verdict_text(outlook)},
@@ -113,7 +113,8 @@ std::optional<Reply> Trial::ask_tiers() {
 
 void Trial::add(const json& row) {
   seen_.intervals.push_back(seen_interval(row, tiers_));
-  frames_.push_back(frame_of(row));
+  if (seen_.intervals.size() == 1) start_ns_ = row.at("start_ns");
+  end_ns_ = row.at("end_ns");
 }
 
 void Trial::take_in_tiers() {
@@ -125,10 +126,6 @@ void Trial::take_in_tiers() {
         seen_.resident_bytes += tier.at("resident_bytes").get<std::uint64_t>();
 }
 
-std::uint64_t Trial::time_ns() const {
-  return frames_.empty() ? 0 : frames_.back().end_ns - frames_.front().start_ns;
-}
-
 std::optional<Reply> Trial::watch(const Progress& progress) {
   const Reply held = held_.ask("hold", {{"pid", options_.pid}, {"mode", "track-only"}});
   if (held.exit_code != kOk) return held;
@@ -137,7 +134,7 @@ std::optional<Reply> Trial::watch(const Progress& progress) {
   if (trouble && trouble->exit_code == kFailed)
     trouble->problem = "PID " + std::to_string(options_.pid) +
                        " has ended, or hmkd can watch it no longer; its log says why";
-  if (trouble || !frames_.empty()) return trouble;
+  if (trouble || !seen_.intervals.empty()) return trouble;
   return Reply{kFailed,
                "no interval of PID " + std::to_string(options_.pid) +
                    " has ended; watch longer with --for, or set a shorter interval",

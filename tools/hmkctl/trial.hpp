@@ -29,10 +29,10 @@ class Trial {
 
   const hmk::RecordedTarget& target() const { return target_; }
   const Seen& seen() const { return seen_; }
-  const std::vector<hmk::RecordedFrame>& frames() const { return frames_; }
   /// The last answer of `tiers`: what a row of seen().tiers is about.
   const nlohmann::json& tiers() const { return tiers_; }
-  std::uint64_t time_ns() const;
+  /// From the begin of the first interval seen to the end of the last.
+  std::uint64_t time_ns() const { return end_ns_ - start_ns_; }
 
  private:
   std::optional<Reply> watch_held(const Progress& progress);
@@ -46,7 +46,7 @@ class Trial {
   hmk::RecordedTarget target_;
   nlohmann::json tiers_;
   Seen seen_;
-  std::vector<hmk::RecordedFrame> frames_;
+  std::uint64_t start_ns_ = 0, end_ns_ = 0;
 };
 
 /// What `try --json` prints.

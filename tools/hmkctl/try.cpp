@@ -46,7 +46,7 @@ void print_text(const json& answer, const Outlook& outlook) {
             (outlook.saved_ns_per_s ? ", at most " + to_text(*outlook.saved_ns_per_s, Unit::ns) +
                                           " less waiting in each second.\n"
                                     : ".\n");
-  if (trial.at("remedy") != "") text += "Next: " + text_of("remedy") + ".\n";
+  if (const std::string next = text_of("remedy"); !next.empty()) text += "Next: " + next + ".\n";
   if (!trial.at("intervals").is_null())
     text += "Watched for " + to_text(trial.at("time_ns"), Unit::ns) +
             ", intervals: " + trial.at("intervals").dump() + ". Measured " +

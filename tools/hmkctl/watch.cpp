@@ -72,10 +72,6 @@ void end_watch_on_signals() {
   sigaction(SIGHUP, &action, nullptr);
 }
 
-bool is_stop_asked() {
-  return stop_asked != 0;
-}
-
 Watch::Watch(const Context& context, const WatchOptions& options)
     : context_(context), options_(options) {
   const Clock::time_point now = Clock::now();

@@ -65,6 +65,5 @@ void add_watch_options(CLI::App& verb, WatchOptions& options);
 
 /// Ctrl-C, SIGTERM and SIGHUP end next() from now on instead of the program.
 void end_watch_on_signals();
-bool is_stop_asked();
 
 }  // namespace hmkctl
