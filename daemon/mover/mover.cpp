@@ -29,6 +29,9 @@ std::vector<policy::Move> in_pieces(const policy::Move& move) {
                        ~(policy::kPage - 1);
     piece.bytes = stop == end ? left : share;
     left -= piece.bytes;
+    if (move.bytes != 0)
+      piece.saved_ns_per_s =
+          move.saved_ns_per_s * static_cast<double>(piece.bytes) / static_cast<double>(move.bytes);
     pieces.push_back(piece);
   }
   return pieces;

@@ -103,7 +103,7 @@ class Planner {
       }
       owners_.push_back({histogram,
                          std::uint64_t{histogram.width_q16()} * params_.gain_margin,
-                         GainModel(tiers, params_),
+                         GainModel(tiers, params_, process.measured),
                          {},
                          {}});
       holders_.emplace_back(histogram, std::move(places));
@@ -115,6 +115,7 @@ class Planner {
 
   Claimant claimant_of(const ProcessView& process, std::span<const std::uint32_t> places) const {
     Claimant claimant{.weight = process.weight,
+                      .promote_limit = process.promote_limit,
                       .held = std::vector<Bytes>(room_.size(), 0),
                       .cap = std::vector<Bytes>(room_.size(), 0),
                       .floor = std::vector<Bytes>(room_.size(), 0)};
@@ -342,7 +343,10 @@ class Planner {
                                      .reason = gathers ? Reason::kGather : Reason::kHot,
                                      .whi_q16 = region.whi_q16,
                                      .served = region.process,
-                                     .serves = serves});
+                                     .serves = serves,
+                                     .leaf_shift = static_cast<std::uint8_t>(region.leaf_shift),
+                                     .saved_ns_per_s = owner.model.saved_ns_per_s(
+                                         region.heat(), bytes, source(owner, from, to), to)});
     for (const RoomMade::Victim& victim : made.victims) demote(victim, region.process, serves);
   }
 
@@ -350,27 +354,36 @@ class Planner {
     Owner& owner = owners_[victim.owner];
     const Entry& region = owner.histogram[victim.id];
     owner.plan.demoted += victim.arrives;
-    owner.plan.demotions.push_back({.process = region.process,
-                                    .generation = region.generation,
-                                    .start = region.start + victim.offset,
-                                    .length = victim.length,
-                                    .bytes = victim.arrives,
-                                    .from = owner.histogram.node(victim.from_tier),
-                                    .to = owner.histogram.node(victim.to_tier),
-                                    .reason = victim.by_share   ? Reason::kShare
-                                              : victim.exchange ? Reason::kExchange
-                                                                : Reason::kMadeRoom,
-                                    .whi_q16 = region.whi_q16,
-                                    .served = served,
-                                    .serves = serves});
+    owner.plan.demotions.push_back(
+        {.process = region.process,
+         .generation = region.generation,
+         .start = region.start + victim.offset,
+         .length = victim.length,
+         .bytes = victim.arrives,
+         .from = owner.histogram.node(victim.from_tier),
+         .to = owner.histogram.node(victim.to_tier),
+         .reason = victim.by_share   ? Reason::kShare
+                   : victim.exchange ? Reason::kExchange
+                                     : Reason::kMadeRoom,
+         .whi_q16 = region.whi_q16,
+         .served = served,
+         .serves = serves,
+         .leaf_shift = static_cast<std::uint8_t>(region.leaf_shift),
+         .saved_ns_per_s = owner.model.saved_ns_per_s(region.heat(), victim.arrives,
+                                                      victim.from_tier, victim.to_tier)});
   }
 
   /// What is gathered comes from the next tier, or from further away.
+  static std::uint32_t source(const Owner& owner, std::uint32_t from, std::uint32_t to) {
+    return from == to ? owner.model.next(to) : from;
+  }
+
   static double gain_ns(const Owner& owner, const Entry& region, Bytes bytes, std::uint32_t from,
                         std::uint32_t to) {
-    if (from == to) from = std::min(to + 1, owner.histogram.tiers() - 1);
-    return owner.model.saved_ns(region.heat(), bytes, from, to) -
-           owner.model.cost_ns(bytes, from, to);
+    from = source(owner, from, to);
+    const Heat heat = region.heat();
+    return owner.model.saved_ns(heat, bytes, from, to) -
+           owner.model.cost_ns(bytes, from, to, heat.leaf_shift);
   }
 
   /// What the victims lose and cost. Refilling the reserve is not charged to the promotion, nor
@@ -379,9 +392,11 @@ class Planner {
     double loss = 0;
     for (const RoomMade::Victim& victim : made.victims) {
       const Owner& owner = owners_[victim.owner];
-      const Heat heat = victim.by_share ? Heat{} : owner.histogram[victim.id].heat();
+      const Entry& region = owner.histogram[victim.id];
+      const Heat heat = victim.by_share ? Heat{} : region.heat();
       loss -= owner.model.saved_ns(heat, victim.leaves, victim.from_tier, victim.to_tier);
-      loss += owner.model.cost_ns(victim.arrives, victim.from_tier, victim.to_tier);
+      loss += owner.model.cost_ns(victim.arrives, victim.from_tier, victim.to_tier,
+                                  static_cast<std::uint8_t>(region.leaf_shift));
     }
     return made.bytes > promoted
                ? loss * static_cast<double>(promoted) / static_cast<double>(made.bytes)

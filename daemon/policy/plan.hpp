@@ -10,7 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "policy/gain.hpp"
 #include "policy/histogram.hpp"
+#include "policy/shares.hpp"
 #include "policy/types.hpp"
 
 namespace hmk::policy {
@@ -23,6 +25,8 @@ struct ProcessView {
   std::vector<Bytes> held = {};   // by tier: resident bytes of its regions
   std::vector<Bytes> cap = {};    // by tier: it never gets more; shorter: no bound
   std::vector<Bytes> floor = {};  // by tier: others never leave it less; shorter: nothing
+  Bytes promote_limit = kNoBound;  // of its own, within that of all
+  Measured measured = {};          // what its moves took and its heat lasts
 };
 
 /// Chooses the moves of one interval over all processes (HK-32, A-20); one plan for each.

@@ -62,7 +62,8 @@ Shares::Shares(std::vector<Claimant> claimants, const Room& room, Bytes limit, b
   std::uint64_t weights = 0;
   for (const Claimant& claimant : claimants) weights += weight_of(claimant);
   for (const Claimant& claimant : claimants)
-    owners_.push_back({part_of(limit, weight_of(claimant), weights), {}, {}, {}, {}});
+    owners_.push_back(
+        {part_of(limit, weight_of(claimant), weights), claimant.promote_limit, {}, {}, {}, {}});
   for (std::size_t place = 0; place < room.size(); ++place) {
     Bytes whole = at_least_zero(room[place]);
     for (const Claimant& claimant : claimants) whole += at(claimant.held, place, 0);
@@ -79,7 +80,8 @@ Shares::Shares(std::vector<Claimant> claimants, const Room& room, Bytes limit, b
 }
 
 Bytes Shares::limit(std::size_t who, Stage stage) const {
-  return stage == Stage::kRemainder ? left_ : std::min(owners_[who].limit, left_);
+  const Owner& o = owners_[who];
+  return std::min({left_, o.own, stage == Stage::kRemainder ? left_ : o.limit});
 }
 
 Bytes Shares::growth(std::size_t who, std::size_t place, Stage stage) const {
@@ -118,6 +120,7 @@ void Shares::undo(std::size_t who, std::size_t from, Bytes leaves, std::size_t t
 void Shares::spend(std::size_t who, Bytes bytes, Stage stage) {
   left_ -= std::min(left_, bytes);
   Owner& o = owners_[who];
+  o.own -= std::min(o.own, bytes);
   if (stage != Stage::kRemainder) o.limit -= std::min(o.limit, bytes);
 }
 

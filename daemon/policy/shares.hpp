@@ -30,6 +30,7 @@ inline constexpr Bytes kNoBound = std::numeric_limits<Bytes>::max() / 4;
 /// What one process brings to the division.
 struct Claimant {
   std::uint32_t weight = 1;       // 0 acts as 1
+  Bytes promote_limit = kNoBound;  // of its own
   std::vector<Bytes> held = {};   // by place; shorter: nothing
   std::vector<Bytes> cap = {};    // shorter: kNoBound; 0 where it may not be
   std::vector<Bytes> floor = {};  // shorter: nothing; a cap below it wins
@@ -75,7 +76,8 @@ class Shares {
 
  private:
   struct Owner {
-    Bytes limit;
+    Bytes limit;                                           // its part of promote_limit
+    Bytes own;                                             // of its own
     std::vector<std::int64_t> held, entitled, cap, floor;  // by place
   };
 

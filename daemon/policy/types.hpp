@@ -48,6 +48,10 @@ struct Heat {
   bool written = false;  // half of its accesses are taken for writes, else none
 };
 
+inline Heat heat_of(const RegionView& region) {
+  return {region.whi_q16, region.rate_q8, region.rate_dev_q8, region.leaf_shift, region.written};
+}
+
 /// One tier, as the ordered list of tiers names it: fastest first.
 struct TierView {
   NodeId node = kNoNode;
@@ -95,6 +99,8 @@ struct Move {
   HotnessQ16 whi_q16 = 0;    // of the region, for the log and for `hmkctl why`
   ProcessId served = 0;      // whose promotion it serves: its own, or another's that needs room
   std::uint32_t serves = 0;  // index in that process's promotions: itself, or what room is made for
+  std::uint8_t leaf_shift = 12;  // of the region
+  double saved_ns_per_s = 0;     // expected of `bytes`, per second; what a victim loses is below 0
 
   bool operator==(const Move&) const = default;
 };

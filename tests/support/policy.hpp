@@ -57,6 +57,22 @@ inline TierView tier(NodeId node, Bytes free_mib, Bytes reserve_mib = 0) {
       .node = node, .total = 1024 * kMiB, .free = free_mib * kMiB, .reserve = reserve_mib * kMiB};
 }
 
+/// Nodes 0 and 1, 250 ns apart.
+inline std::vector<TierView> two_tiers(Bytes free_mib = 0) {
+  std::vector<TierView> tiers = {tier(0, free_mib), tier(1, free_mib)};
+  tiers[0].latency_ns = 100;
+  tiers[1].latency_ns = 350;
+  return tiers;
+}
+
+/// Two MiB whose pages are surely accessed 2^`log_rate` times a second.
+inline RegionView warm(std::uint64_t at_mib, NodeId node, int log_rate) {
+  RegionView r = region(at_mib, 2, node, 2);
+  r.rate_q8 = static_cast<std::int16_t>(256 * log_rate);
+  r.rate_dev_q8 = 0;
+  return r;
+}
+
 inline PolicyParams limit(Bytes mib) {
   PolicyParams params;
   params.promote_limit = mib * kMiB;

@@ -108,6 +108,44 @@ TEST(Gain, KnowsWhatChanceCanMake) {
   EXPECT_FALSE(surely(-2000, 100));
 }
 
+TEST(Gain, ARateIsToldFromItsLogarithmOverItsWholeRange) {
+  for (int q8 = -32'768; q8 <= 32'767; q8 += 7)
+    ASSERT_NEAR(accesses_per_s(static_cast<std::int16_t>(q8)) / std::exp2(q8 / 256.), 1, 1e-12)
+        << q8;
+}
+
+TEST(MoveCosts, StartFromWhatIsAssumedAndBecomeWhatIsMeasured) {
+  MoveCosts costs;
+  EXPECT_EQ(costs.ns_per_page(3, 0, false, 5000), 5000);
+  costs.add(3, 0, false, 256, 256 * 1000);
+  EXPECT_NEAR(costs.ns_per_page(3, 0, false, 5000), 3000, 10);
+  for (int k = 0; k < 1000; ++k) costs.add(3, 0, false, 1024, 1024 * 1000);
+  EXPECT_NEAR(costs.ns_per_page(3, 0, false, 5000), 1000, 20);
+  EXPECT_EQ(costs.ns_per_page(3, 0, true, 5000), 5000) << "another size of page";
+  EXPECT_EQ(costs.ns_per_page(0, 3, false, 5000), 5000) << "another direction";
+  for (int k = 0; k < 192; ++k) costs.add(3, 0, false, 1024, 1024 * 2000);
+  EXPECT_NEAR(costs.ns_per_page(3, 0, false, 5000), 1950, 20)
+      << "192 MiB x 4 later the old is forgotten";
+}
+
+TEST(MoveCosts, WhatGaveNothingIsPaidByWhatMoved) {
+  MoveCosts costs;
+  costs.add(3, 0, false, 0, 256 * 1000);
+  EXPECT_EQ(costs.ns_per_page(3, 0, false, 5000), 6000);
+}
+
+TEST(Gain, WhatWasMeasuredReplacesWhatIsAssumed) {
+  MoveCosts costs;
+  for (int k = 0; k < 1000; ++k) costs.add(3, 0, true, 1024, 1024 * 500);
+  const GainModel model(paper_tiers(), {}, {.scale = 0.5, .horizon = 30, .costs = &costs});
+  EXPECT_NEAR(model.cost_ns(kMiB, 3, 0, 21), 256 * 500, 256 * 50);
+  EXPECT_NEAR(model.cost_ns(kMiB, 3, 0, 12), 256 * 5000 + 1e9 / 1024, 1);
+  EXPECT_NEAR(model.saved_ns(heat(8), kPage, 3, 0), 8. * 16 * 250 * 30 / 2, 1);
+  EXPECT_NEAR(GainModel(paper_tiers(), within(10), {.horizon = 30}).saved_ns(heat(8), kPage, 3, 0),
+              8. * 16 * 250 * 10, 1)
+      << "never more than the key";
+}
+
 TEST(AutoLimit, IsWhatTheSlowestTierCopiesBothWaysInTheTimeForMoving) {
   const std::vector<TierView> tiers = paper_tiers();  // the slowest at 1 GiB/s
   const double ns_per_byte = 1e9 / (1 << 30) + 5000.0 / 4096;
