@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "policy/balance.hpp"
+
+#include <gtest/gtest.h>
+
+#include "policy/plan.hpp"
+#include "support/policy.hpp"
+
+using namespace hmk::policy;
+using namespace hmk::test;
+
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+Balance::Interval second(std::uint64_t cpu_ns) {
+  return {.seconds = 1, .cpu_ns = cpu_ns, .horizon = 60};
+}
+
+Plan plan_of(const Balance& balance, const std::vector<RegionView>& regions) {
+  const std::vector<TierView> tiers = two_tiers(64);
+  Histogram histogram({}, std::vector<NodeId>{0, 1});
+  for (const RegionView& r : regions) histogram.insert(0, r);
+  const ProcessView view{.histogram = &histogram,
+                         .tiers = tiers,
+                         .promote_limit = balance.governor().limit(1024 * kMiB),
+                         .measured = balance.measured()};
+  return make_plans({&view, 1}, {}).front();
+}
+
+TEST(Balance, PromisesNoMoreThanTheProcessHasTime) {
+  // 2^10 accesses a second to each of 512 pages, 16 misses of 350 ns: 2.9 s a second.
+  const std::vector<RegionView> regions = {warm(0, 1, 10)};
+  Balance balance;
+  balance.saw(regions, two_tiers(64), second(kSecond));
+  const Plan plan = plan_of(balance, regions);
+  ASSERT_EQ(plan.promotions.size(), 1u);
+  EXPECT_NEAR(plan.promotions[0].saved_ns_per_s, 1e9 * 250 / 350, 1e3);
+  balance.planned(plan);
+  EXPECT_DOUBLE_EQ(balance.advice().saves, plan.promotions[0].saved_ns_per_s);
+  EXPECT_NEAR(balance.advice().costs, 512 * 5000, 1);
+  balance.saw(regions, two_tiers(64), second(4 * kSecond));
+  EXPECT_EQ(balance.measured().scale, 1) << "it has time for all of them";
+  balance.saw(regions, two_tiers(64), second(0));
+  EXPECT_TRUE(plan_of(balance, regions).promotions.empty()) << "what does not run does not wait";
+}
+
+TEST(Balance, WhatMovesTookIsWhatTheNextOnesCost) {
+  const std::vector<RegionView> regions = {warm(0, 1, 2)};  // saves 0.0082 s a second
+  Balance balance;
+  balance.saw(regions, two_tiers(64), second(kSecond));
+  const Plan plan = plan_of(balance, regions);
+  ASSERT_EQ(plan.promotions.size(), 1u);
+  // 2 ms a page: 1 s for all of it, twice what 60 intervals bring.
+  for (int k = 0; k < 8; ++k)
+    balance.moved(plan.promotions[0], {.bytes = 2 * kMiB, .spent_ns = 512 * 2'000'000});
+  EXPECT_NEAR(balance.costs().ns_per_page(1, 0, false, 5000), 2e6, 2e5);
+  balance.saw(regions, two_tiers(64), second(kSecond));
+  EXPECT_TRUE(plan_of(balance, regions).promotions.empty());
+  EXPECT_DOUBLE_EQ(balance.costs().ns_per_page(1, 0, true, 5000), 5000)
+      << "of huge pages not known";
+}
+
+TEST(Balance, WhatDoesNotLastDoesNotMove) {
+  Balance balance;
+  std::vector<RegionView> regions;
+  for (std::uint64_t k = 0; k < 40; ++k) {  // another of 20 is hot in each interval
+    regions.clear();
+    for (std::uint64_t i = 0; i < 20; ++i) regions.push_back(warm(2 * i, 1, i == k % 20 ? 0 : -12));
+    balance.saw(regions, two_tiers(64), second(kSecond));
+  }
+  EXPECT_LT(balance.measured().horizon, 3);
+  EXPECT_TRUE(plan_of(balance, regions).promotions.empty());
+  Balance new_one;  // knows nothing yet: 2 ms a second for 60, at 2.6 ms
+  new_one.saw(regions, two_tiers(64), second(kSecond));
+  EXPECT_EQ(plan_of(new_one, regions).promotions.size(), 1u);
+}
+
+TEST(Balance, ThePromiseOfAPieceIsItsPart) {
+  Balance balance;
+  const std::vector<RegionView> regions = {warm(0, 0, 3)};
+  Move piece{.start = 0, .length = 2 * kMiB, .bytes = 2 * kMiB, .from = 1, .to = 0};
+  piece.saved_ns_per_s = 100;
+  balance.moved(piece, {.bytes = kMiB, .spent_ns = 1});
+  balance.saw(regions, two_tiers(64), second(kSecond));
+  EXPECT_DOUBLE_EQ(balance.ledger().total().promised, 50);
+}
+
+TEST(Balance, WhatIsGatheredCameFromTheNextTier) {
+  Balance balance;
+  const std::vector<RegionView> regions = {warm(0, 0, 3)};
+  balance.saw(regions, two_tiers(64), second(kSecond));
+  balance.moved({.length = 2 * kMiB, .bytes = kMiB, .from = 0, .to = 0}, {.bytes = kMiB});
+  balance.saw(regions, two_tiers(64), second(kSecond));
+  EXPECT_DOUBLE_EQ(balance.ledger().pairs().at({1, 0}).realized, 8. * 256 * 16 * 250);
+}
+
+// A program that is not faster for its moves: what is promoted is cold by then, at a cost.
+TEST(Balance, TheGovernorSlowsWhatDoesNotPayAndIsWholeWhenItIsOff) {
+  Balance balance;
+  Balance::Interval interval = second(kSecond);
+  interval.is_governed = true;
+  bool was_told = false;
+  for (std::uint64_t k = 0; k < 30; ++k) {
+    balance.moved(
+        {.start = 2 * k * kMiB, .length = 2 * kMiB, .bytes = 2 * kMiB, .from = 1, .to = 0},
+        {.bytes = 2 * kMiB, .spent_ns = 5'000'000});
+    std::vector<RegionView> regions;
+    for (std::uint64_t i = 0; i < 30; ++i) regions.push_back(warm(2 * i, 0, -12));
+    was_told = balance.saw(regions, two_tiers(64), interval) || was_told;
+  }
+  EXPECT_TRUE(was_told);
+  EXPECT_EQ(balance.governor().divisor(), 16u);
+  EXPECT_TRUE(balance.saw({}, two_tiers(64), second(kSecond)));
+  EXPECT_EQ(balance.governor().divisor(), 1u);
+}
+
+}  // namespace
