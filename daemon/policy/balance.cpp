@@ -6,6 +6,8 @@
 namespace hmk::policy {
 namespace {
 
+constexpr double kMeanOf = 16;  // intervals in a moving average
+
 /// Accesses a second to each region.
 std::vector<float> hits_of(std::span<const RegionView> regions) {
   std::vector<float> hits;
@@ -54,20 +56,27 @@ NodeId Balance::source_of(const Move& move) const {
   return move.from == move.to && to ? model_.node(model_.next(*to)) : move.from;
 }
 
+/// All that is promised are misses that become shorter: they never take longer than the CPU time,
+/// in this interval and on average.
+double Balance::conserving_scale(double stalls) {
+  cpu_mean_ += (cpu_ - cpu_mean_) / kMeanOf;
+  stalls_mean_ += (stalls - stalls_mean_) / kMeanOf;
+  const auto within = [](double time, double wanted) { return wanted > time ? time / wanted : 1; };
+  return std::min(within(cpu_, stalls), within(cpu_mean_, stalls_mean_));
+}
+
 bool Balance::saw(std::span<const RegionView> regions, std::span<const TierView> tiers,
                   const Interval& interval) {
   const PolicyParams params{.interval_s = interval.seconds};
   const std::vector<float> hits = hits_of(regions);
-  // All that is promised are misses that become shorter: they are never longer than the CPU time.
   cpu_ = static_cast<double>(interval.cpu_ns) / interval.seconds;
-  const double wanted = stalls(regions, hits, GainModel(tiers, params));
-  scale_ = wanted > cpu_ ? cpu_ / wanted : 1;
+  scale_ = conserving_scale(stalls(regions, hits, GainModel(tiers, params)));
 
   persistence_.saw(regions, hits);
   horizon_ = persistence_.horizon(interval.horizon);
   model_ = GainModel(tiers, params, measured());
   ledger_.saw(regions, model_, {interval.seconds, horizon_, interval.profile_ns});
-  if (!interval.is_governed) {
+  if (!interval.is_governed || !knows()) {
     const bool was_slow = governor_.divisor() > 1;
     governor_ = {};
     return was_slow;

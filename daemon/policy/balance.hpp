@@ -43,6 +43,8 @@ class Balance {
            const Interval& interval);
   void planned(const Plan& plan);
 
+  /// Whether the tiers' latencies are known: without them nothing above is time.
+  bool knows() const { return model_.knows(); }
   Measured measured() const { return {scale_, horizon_, &costs_}; }
   const MoveCosts& costs() const { return costs_; }
   const Ledger& ledger() const { return ledger_; }
@@ -58,6 +60,7 @@ class Balance {
 
  private:
   NodeId source_of(const Move& move) const;
+  double conserving_scale(double stalls);
 
   MoveCosts costs_;
   Ledger ledger_;
@@ -65,7 +68,7 @@ class Balance {
   Governor governor_;
   GainModel model_{{}, {}};  // of the last interval
   Advice advice_;
-  double scale_ = 1, horizon_ = 1, cpu_ = 0;
+  double scale_ = 1, horizon_ = 1, cpu_ = 0, cpu_mean_ = 0, stalls_mean_ = 0;
 };
 
 }  // namespace hmk::policy

@@ -100,10 +100,13 @@ double GainModel::saved_ns_per_s(const Heat& heat, Bytes bytes, std::uint32_t fr
   return stall_ns_per_s(accesses, heat.written, from) - stall_ns_per_s(accesses, heat.written, to);
 }
 
-Bytes auto_limit(std::span<const TierView> tiers, double budget_ns) {
-  double rate = std::numeric_limits<double>::infinity();
-  for (const TierView& tier : tiers) rate = std::min(rate, bytes_per_ns(tier));
-  const double ns_per_byte = 1 / rate + GainModel::kNsPerPage / static_cast<double>(kPage);
+double GainModel::most_ns_per_page() const {
+  return ns_per_page_.empty() ? kNsPerPage : std::ranges::max(ns_per_page_);
+}
+
+Bytes auto_limit(std::span<const TierView> tiers, double budget_ns, const Measured& measured) {
+  const double ns_per_page = GainModel(tiers, {}, measured).most_ns_per_page();
+  const double ns_per_byte = ns_per_page / static_cast<double>(kPage);
   return static_cast<Bytes>(budget_ns / (2 * ns_per_byte)) & ~(kPage - 1);
 }
 

@@ -96,6 +96,8 @@ class GainModel {
   /// each.
   double cost_ns(Bytes bytes, std::uint32_t from, std::uint32_t to,
                  std::uint8_t leaf_shift = 12) const;
+  /// Of the dearest pair of tiers and size of page.
+  double most_ns_per_page() const;
 
  private:
   double latency_ns(std::uint32_t tier, bool written) const;
@@ -108,10 +110,10 @@ class GainModel {
 };
 
 /// N by itself: what may be promoted so that moving keeps within `budget_ns` of an interval.
-/// Each byte is taken to need a demotion as well, and both to be copied at the least bandwidth of
-/// all tiers:
+/// Each byte is taken to need a demotion as well, and both to take what the dearest pair of tiers
+/// does:
 ///
-///   N = budget / (2 * (1 / least bandwidth + kNsPerPage / page)), in whole pages
-Bytes auto_limit(std::span<const TierView> tiers, double budget_ns);
+///   N = budget / (2 * most_ns_per_page() / page), in whole pages
+Bytes auto_limit(std::span<const TierView> tiers, double budget_ns, const Measured& measured = {});
 
 }  // namespace hmk::policy

@@ -10,7 +10,7 @@
 namespace hmk::policy {
 namespace {
 
-constexpr double kNew = 0.125;       // of a moving average: the newest share
+constexpr unsigned kMemory = 8;      // shares in a moving average
 constexpr double kChanged = 0.5;     // of what is usually left after the longest lag
 constexpr std::size_t kSettled = 2;  // a lag of 4 intervals is known
 
@@ -65,8 +65,9 @@ void Persistence::saw(std::span<const RegionView> regions, std::span<const float
     if (then.empty()) continue;  // it did nothing then
     const double left = left_of(then, regions);
     if (lag == 0) has_changed_ = known > kSettled && left < kChanged * *shares_[known - 1];
-    std::optional<double>& share = shares_[lag];
-    share = share ? *share + kNew * (left - *share) : left;
+    const double share = shares_[lag].value_or(1);
+    counts_[lag] = std::min(counts_[lag] + 1, kMemory);
+    shares_[lag] = share + (left - share) / counts_[lag];
   }
   cohorts_.push_front(draw(regions, hits));
   if (cohorts_.size() > kLags.back()) cohorts_.pop_back();

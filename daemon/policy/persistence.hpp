@@ -50,6 +50,8 @@ class Persistence {
 
   std::deque<Cohort> cohorts_;  // newest first
   std::array<std::optional<double>, kLags.size()> shares_;
+  /// In them; what is not known is taken for this many in which all stayed.
+  std::array<unsigned, kLags.size()> counts_{4, 4, 4, 4, 4};
   bool has_changed_ = false;
 };
 

@@ -341,10 +341,10 @@ class Planner {
                                      .from = owner.histogram.node(from),
                                      .to = owner.histogram.node(to),
                                      .reason = gathers ? Reason::kGather : Reason::kHot,
+                                     .leaf_shift = static_cast<std::uint8_t>(region.leaf_shift),
                                      .whi_q16 = region.whi_q16,
                                      .served = region.process,
                                      .serves = serves,
-                                     .leaf_shift = static_cast<std::uint8_t>(region.leaf_shift),
                                      .saved_ns_per_s = owner.model.saved_ns_per_s(
                                          region.heat(), bytes, source(owner, from, to), to)});
     for (const RoomMade::Victim& victim : made.victims) demote(victim, region.process, serves);
@@ -368,7 +368,6 @@ class Planner {
          .whi_q16 = region.whi_q16,
          .served = served,
          .serves = serves,
-         .leaf_shift = static_cast<std::uint8_t>(region.leaf_shift),
          .saved_ns_per_s = owner.model.saved_ns_per_s(region.heat(), victim.arrives,
                                                       victim.from_tier, victim.to_tier)});
   }

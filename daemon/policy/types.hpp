@@ -96,10 +96,10 @@ struct Move {
   NodeId from = kNoNode;  // where most of it is
   NodeId to = kNoNode;
   Reason reason = Reason::kHot;
+  std::uint8_t leaf_shift = 12;  // of the region
   HotnessQ16 whi_q16 = 0;    // of the region, for the log and for `hmkctl why`
   ProcessId served = 0;      // whose promotion it serves: its own, or another's that needs room
   std::uint32_t serves = 0;  // index in that process's promotions: itself, or what room is made for
-  std::uint8_t leaf_shift = 12;  // of the region
   double saved_ns_per_s = 0;     // expected of `bytes`, per second; what a victim loses is below 0
 
   bool operator==(const Move&) const = default;

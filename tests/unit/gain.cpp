@@ -161,6 +161,14 @@ TEST(AutoLimit, WithoutBandwidthsItIsTheWorkOnThePages) {
   EXPECT_EQ(auto_limit({}, 0.5e9), 204'800'000u);
 }
 
+TEST(AutoLimit, WhatMovesWereMeasuredToTakeCounts) {
+  MoveCosts dear;
+  for (int k = 0; k < 1000; ++k) dear.add(3, 0, false, 1024, 1024 * 90'000);
+  const Bytes limit = auto_limit(paper_tiers(), 0.5e9, {.costs = &dear});
+  EXPECT_NEAR(static_cast<double>(limit), 0.5e9 / (2 * 90'000) * 4096,
+              0.01 * static_cast<double>(limit));
+}
+
 TEST(AutoLimit, AtTheEdgesOfThePage) {
   const std::vector<TierView> tiers = {tier(0, 0)};
   EXPECT_EQ(auto_limit(tiers, 0), 0u);

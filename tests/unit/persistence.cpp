@@ -36,6 +36,17 @@ TEST(Persistence, WithoutEvidenceHeatStays) {
   EXPECT_FALSE(persistence.has_changed());
 }
 
+// A program that has just begun may free all that it had.
+TEST(Persistence, OneIntervalIsNoProof) {
+  Persistence persistence;
+  see(persistence, [](auto i) { return i < 64; }, 12);
+  see(persistence, [](auto i) { return i >= 512 && i < 576; }, 12);
+  EXPECT_NEAR(persistence.share(0).value(), 0.8, 0.01);
+  EXPECT_NEAR(persistence.horizon(60), 4, 0.1);
+  for (int k = 0; k < 12; ++k) see(persistence, [](auto i) { return i >= 512 && i < 576; }, 12);
+  EXPECT_GT(persistence.horizon(60), 30);
+}
+
 TEST(Persistence, WhatStaysLastsAsLongAsIsAsked) {
   Persistence persistence;
   for (int k = 0; k < 40; ++k) see(persistence, [](auto i) { return i % 8 == 0; });
