@@ -2,6 +2,7 @@
 #include "decide.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "config/whom.hpp"
@@ -12,10 +13,12 @@
 namespace hmk {
 namespace {
 
-policy::Bytes limit_of(const Config& config, std::span<const policy::TierView> tiers) {
+policy::Bytes limit_of(const Config& config, const Target& target,
+                       std::span<const policy::TierView> tiers) {
   if (!config.is_promote_limit_auto) return config.promote_limit;
   const auto interval_ns = static_cast<double>(config.interval.count());
-  return policy::auto_limit(tiers, interval_ns * config.move_time_bp / 10000);
+  return policy::auto_limit(tiers, interval_ns * config.move_time_bp / 10000,
+                            target.balance().measured());
 }
 
 policy::PolicyParams to_params(const Config& config, const Target& target,
@@ -25,9 +28,9 @@ policy::PolicyParams to_params(const Config& config, const Target& target,
   params.hotness_max = interval.hotness_max;
   params.interval_s = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9;
   params.buckets = config.buckets;
-  params.promote_limit = limit_of(config, tiers);
+  params.promote_limit = limit_of(config, target, tiers);
   params.gain_margin = config.gain_margin;
-  params.horizon = config.horizon;
+  params.horizon = std::numeric_limits<std::uint32_t>::max();  // each has its own
   params.tier_by_tier = config.is_tier_by_tier;
   params.shares_by_weight = config.shares_by_weight;
   return params;
@@ -49,11 +52,13 @@ std::vector<policy::Bytes> held_by(const Target& target) {
 }
 
 policy::ProcessView view_of(const Target& target, std::span<const policy::TierView> tiers,
-                            const Config& config) {
+                            const Config& config, policy::Bytes limit) {
   const std::string& comm = target.process().comm;
   policy::ProcessView view{.histogram = &target.histogram(),
                            .tiers = tiers,
-                           .weight = weight_of(config, target.pid(), comm)};
+                           .weight = weight_of(config, target.pid(), comm),
+                           .promote_limit = target.balance().governor().limit(limit),
+                           .measured = target.balance().measured()};
   for (std::size_t t = 0; t < tiers.size(); ++t) {
     view.cap.push_back(bound_of(config.caps, target.pid(), comm, t).value_or(policy::kNoBound));
     view.floor.push_back(bound_of(config.floors, target.pid(), comm, t).value_or(0));
@@ -70,14 +75,14 @@ void decide_together(const std::vector<Target*>& seen, const Surroundings& aroun
   std::vector<std::vector<policy::TierView>> tiers;
   tiers.reserve(seen.size());
   for (const Target* target : seen) tiers.push_back(target->tier_views(around));
+  const policy::PolicyParams params = to_params(around.config, *seen.front(), tiers.front());
   std::vector<policy::ProcessView> views;
   for (std::size_t i = 0; i < seen.size(); ++i)
-    views.push_back(view_of(*seen[i], tiers[i], around.config));
+    views.push_back(view_of(*seen[i], tiers[i], around.config, params.promote_limit));
   if (seen.size() > 1 || !around.config.caps.empty())  // or nobody asks
     for (std::size_t i = 0; i < seen.size(); ++i) views[i].held = held_by(*seen[i]);
 
-  const std::vector<policy::Plan> plans =
-      policy::make_plans(views, to_params(around.config, *seen.front(), tiers.front()));
+  const std::vector<policy::Plan> plans = policy::make_plans(views, params);
   // What makes room for others is sent first.
   for (const bool is_first : {true, false})
     for (std::size_t i = 0; i < seen.size(); ++i)

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "config/whom.hpp"
 #include "device/features.hpp"
 #include "params.hpp"
 #include "util/log.hpp"
+#include "util/printable.hpp"
 
 namespace hmk {
 namespace {
@@ -45,8 +47,11 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session)
       session_(std::move(session)),
       mover_(*session_.device),
       ranking_({}, {}) {
+  weighed_cpu_ns_ = process_.cpu_ns;
   mover_.on_end([this](const policy::Move& move, const hmk_range_result& result) {
     history_.ended(move, result);
+    balance_.moved(move, {moved_pages(result) * HMK_PAGE_SIZE,
+                          result.prepare_ns + result.copy_ns + result.commit_ns});
   });
 }
 
@@ -101,7 +106,9 @@ void Target::step(const Surroundings& around) {
   resident_.reset();
   history_.saw(snapshot_);
   look_around(around);
-  rank(around.config);
+  const std::vector<policy::RegionView> regions = region_views();
+  rank(around.config, regions);
+  weigh(around, regions);
   // What the last plan has not sent was made of places that are stale by now.
   if (mode(around.config) == Mode::manage) {
     plans_replaced_ += mover_.is_busy();
@@ -165,7 +172,7 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
   return views;
 }
 
-void Target::rank(const Config& config) {
+void Target::rank(const Config& config, std::span<const policy::RegionView> regions) {
   std::vector<policy::NodeId> nodes;
   for (const Tier& tier : tiers_) nodes.push_back(tier.node);
 
@@ -176,7 +183,29 @@ void Target::rank(const Config& config) {
     shape_ = shape;
     ranked_nodes_ = nodes;
   }
-  ranking_.update(static_cast<policy::ProcessId>(pid_), region_views());
+  ranking_.update(static_cast<policy::ProcessId>(pid_), regions);
+}
+
+/// CPU time comes in ticks: up to one more has been used.
+void Target::weigh(const Surroundings& around, std::span<const policy::RegionView> regions) {
+  const hmk_interval& interval = snapshot_.interval;
+  const std::uint64_t since = weighed_ns_ == 0 ? interval.start_ns : weighed_ns_;
+  if (interval.end_ns <= since) return;
+  const bool has_changed =
+      balance_.saw(regions, tier_views(around),
+                   {.seconds = static_cast<double>(interval.end_ns - since) / 1e9,
+                    .cpu_ns = process_.cpu_ns - weighed_cpu_ns_ + cpu_tick_ns(),
+                    .profile_ns = interval.profile_ns,
+                    .horizon = horizon_for(around.config, interval.seq),
+                    .is_governed = is_governed(around.config, pid_, process_.comm)});
+  weighed_ns_ = interval.end_ns;
+  weighed_cpu_ns_ = process_.cpu_ns;
+  if (!has_changed) return;
+  const policy::Ledger::Figures& total = balance_.ledger().total();
+  spdlog::info(
+      "governor pid={} comm={} promote_limit=1/{} saved_ms_per_s={:.1f} spent_ms_per_s={:.1f}",
+      pid_, printable_word(process_.comm), balance_.governor().divisor(), total.realized / 1e6,
+      total.spent / 1e6);
 }
 
 /// Of the last interval.
@@ -208,6 +237,7 @@ void Target::account(const policy::Plan& plan) {
   promoted_before_ = moved.promoted_bytes;
   demoted_before_ = moved.demoted_bytes;
   history_.decided(snapshot_.interval.seq, plan);
+  balance_.planned(plan);
   planned_promote_bytes_ += plan.promoted;
   planned_demote_bytes_ += plan.demoted;
   for (const policy::Stayed& here : plan.stayed) {

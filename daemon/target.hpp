@@ -21,6 +21,7 @@
 #include "metrics/history.hpp"
 #include "metrics/timeline.hpp"
 #include "mover/mover.hpp"
+#include "policy/balance.hpp"
 #include "policy/plan.hpp"
 #include "policy/rank.hpp"
 #include "topology/numa_balancing.hpp"
@@ -90,6 +91,8 @@ class Target {
   const Mover& mover() const { return mover_; }
   const History& history() const { return history_; }
   const Timeline& timeline() const { return timeline_; }
+  /// What its moves earn.
+  const policy::Balance& balance() const { return balance_; }
   std::uint64_t planned_promote_bytes() const { return planned_promote_bytes_; }
   std::uint64_t planned_demote_bytes() const { return planned_demote_bytes_; }
   std::uint64_t plans_replaced() const { return plans_replaced_; }
@@ -104,7 +107,8 @@ class Target {
 
  private:
   void step(const Surroundings& around);
-  void rank(const Config& config);
+  void rank(const Config& config, std::span<const policy::RegionView> regions);
+  void weigh(const Surroundings& around, std::span<const policy::RegionView> regions);
   std::vector<policy::RegionView> region_views();
   bool may_move(const hmk_record& record);
   void move(const policy::Plan& plan, const Surroundings& around);
@@ -118,6 +122,8 @@ class Target {
   Mover mover_;
   History history_;
   Timeline timeline_;
+  policy::Balance balance_;
+  std::uint64_t weighed_ns_ = 0, weighed_cpu_ns_ = 0;  // end and CPU time of the last interval
   NumaBalancing numa_balancing_;
   std::optional<Mode> held_;
 

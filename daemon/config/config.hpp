@@ -59,8 +59,10 @@ struct Config {
   std::uint32_t move_time_bp = 500;            ///< of an interval
   std::optional<std::uint64_t> reserve;        ///< bytes per tier; none: see reserve_for()
   std::uint32_t gain_margin = 1;               ///< buckets
-  std::uint32_t horizon = 60;                  ///< intervals
+  std::uint32_t horizon = 60;                  ///< intervals at most; 0: see horizon_for()
   std::uint32_t buckets = 64;
+  bool is_governed = false;              ///< promote_limit, by what moves earn
+  std::map<std::string, bool> governed;  ///< of some, by PID or command
 
   // How several processes share, by PID or command.
   std::map<std::string, std::uint32_t> weights;  ///< 1 where none is given
@@ -86,6 +88,10 @@ struct Config {
 /// Free bytes to keep in a tier of `tier_bytes`: the promote limit, yet at
 /// most 5 % of the tier, so that small tiers remain usable.
 std::uint64_t reserve_for(const Config& config, std::uint64_t tier_bytes);
+
+/// Intervals within which a move has to pay, at most. auto: as long as the process is known, no
+/// less than the default: what has lasted so long will last as long again.
+double horizon_for(const Config& config, std::uint64_t intervals_known);
 
 std::string to_string(Mode mode);
 

@@ -174,6 +174,12 @@ Result<void> set_promote_limit(Config& c, std::string_view text) {
   return {};
 }
 
+Result<void> set_horizon(Config& c, std::string_view text) {
+  if (text != "auto") return set_count(c.horizon, text, 1, 100000, "auto or 1 .. 100000");
+  c.horizon = 0;
+  return {};
+}
+
 Result<void> set_reserve(Config& c, std::string_view text) {
   if (text == "auto") {
     c.reserve.reset();
@@ -299,9 +305,10 @@ const std::array kKeys{
     Key{"gain_margin", "count of buckets, 0 .. 1024", kLive, kOwn,
         [](Config& c, Text t) { return set_count(c.gain_margin, t, 0, 1024, "0 .. 1024"); },
         [](const Config& c) { return std::to_string(c.gain_margin); }},
-    Key{"horizon", "count of intervals, 1 .. 100000", kLive, kOwn,
-        [](Config& c, Text t) { return set_count(c.horizon, t, 1, 100000, "1 .. 100000"); },
-        [](const Config& c) { return std::to_string(c.horizon); }},
+    Key{"horizon", "auto or count of intervals, 1 .. 100000", kLive, kOwn, set_horizon,
+        [](const Config& c) { return c.horizon == 0 ? "auto" : std::to_string(c.horizon); }},
+    Key{"governor", "on, off, or PROCESS=on, PROCESS=off", kLive, kOwn, set_governor, governor_text,
+        true},
     Key{"buckets", "count, 2 .. 1024", kLive, kOwn,
         [](Config& c, Text t) { return set_count(c.buckets, t, 2, 1024, "2 .. 1024"); },
         [](const Config& c) { return std::to_string(c.buckets); }},

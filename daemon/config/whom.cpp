@@ -65,6 +65,34 @@ std::string weights_text(const Config& config) {
   return !config.shares_by_weight ? "none" : text.empty() ? "equal" : text;
 }
 
+Result<void> set_governor(Config& config, std::string_view text) {
+  bool others = false;
+  for (const auto& [word, value] : {std::pair{"on", true}, {"off", false}}) {
+    if (!text.starts_with(word)) continue;
+    const std::size_t end = std::string_view(word).size();
+    if (end != text.size() && text[end] != ',') continue;
+    others = value;
+    text.remove_prefix(std::min(end + 1, text.size()));
+    break;
+  }
+  std::map<std::string, bool> governed;
+  Result<void> done = for_each_named(text, "on, off, or off,redis-server=on,4711=on",
+                                     [&](std::string_view name, std::string_view value) {
+                                       return (value == "on" || value == "off") &&
+                                              governed.emplace(name, value == "on").second;
+                                     });
+  if (!done) return done;
+  config.is_governed = others;
+  config.governed = std::move(governed);
+  return {};
+}
+
+std::string governor_text(const Config& config) {
+  std::string text = config.is_governed ? "on" : "off";
+  for (const auto& [name, is_on] : config.governed) text += "," + name + (is_on ? "=on" : "=off");
+  return text;
+}
+
 Result<void> set_bounds(SizeByProcess& bounds, std::string_view text) {
   SizeByProcess given;
   Result<void> done = for_each_named(
@@ -116,6 +144,11 @@ std::string bandwidth_text(const Config& config) {
 std::uint32_t weight_of(const Config& config, std::int32_t pid, const std::string& comm) {
   const auto found = find_for(config.weights, pid, comm, "");
   return found == config.weights.end() ? 1 : found->second;
+}
+
+bool is_governed(const Config& config, std::int32_t pid, const std::string& comm) {
+  const auto found = find_for(config.governed, pid, comm, "");
+  return found == config.governed.end() ? config.is_governed : found->second;
 }
 
 std::optional<std::uint64_t> bound_of(const SizeByProcess& bounds, std::int32_t pid,

@@ -19,12 +19,17 @@ std::string weights_text(const Config& config);
 Result<void> set_bounds(SizeByProcess& bounds, std::string_view text);
 std::string bounds_text(const SizeByProcess& bounds);
 
+/// For `governor`: on, off, or PROCESS=on and PROCESS=off between commas; others have the first.
+Result<void> set_governor(Config& config, std::string_view text);
+std::string governor_text(const Config& config);
+
 /// For `bandwidth`: "none", or FROM/TO=SIZE between commas; tiers count from 1 there.
 Result<void> set_bandwidth(Config& config, std::string_view text);
 std::string bandwidth_text(const Config& config);
 
 /// The weight of a process; 1 where none is given. A PID counts before a command.
 std::uint32_t weight_of(const Config& config, std::int32_t pid, const std::string& comm);
+bool is_governed(const Config& config, std::int32_t pid, const std::string& comm);
 /// The bound of a process in a tier, counted from 0.
 std::optional<std::uint64_t> bound_of(const SizeByProcess& bounds, std::int32_t pid,
                                       const std::string& comm, std::size_t tier);

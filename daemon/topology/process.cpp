@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "topology/process.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <charconv>
 #include <sstream>
@@ -28,6 +30,7 @@ struct Stat {
   std::int32_t parent = 0;
   unsigned long flags = 0;
   std::uint64_t start_time = 0;  // clock ticks since boot
+  std::uint64_t user_ticks = 0, system_ticks = 0;  // of all threads
   int processor = -1;
 };
 
@@ -44,6 +47,8 @@ std::optional<Stat> read_stat(const fs::path& path) {
     if (field == 3) stat.state = word;
     if (field == 4) std::from_chars(word.data(), word.data() + word.size(), stat.parent);
     if (field == 9) std::from_chars(word.data(), word.data() + word.size(), stat.flags);
+    if (field == 14) std::from_chars(word.data(), word.data() + word.size(), stat.user_ticks);
+    if (field == 15) std::from_chars(word.data(), word.data() + word.size(), stat.system_ticks);
     if (field == 22) std::from_chars(word.data(), word.data() + word.size(), stat.start_time);
     if (field == 39) std::from_chars(word.data(), word.data() + word.size(), stat.processor);
   }
@@ -107,6 +112,11 @@ std::optional<Birth> read_birth(const fs::path& root, std::int32_t pid) {
   return Birth{stat->parent, stat->start_time, std::move(stat->comm)};
 }
 
+std::uint64_t cpu_tick_ns() {
+  static const auto kTicks = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  return 1'000'000'000 / kTicks;
+}
+
 Result<ProcessInfo> read_process(const fs::path& root, std::int32_t pid) {
   const std::string who = "PID " + std::to_string(pid);
   const auto stat = read_stat(proc_dir(root, pid) / "stat");
@@ -120,6 +130,7 @@ Result<ProcessInfo> read_process(const fs::path& root, std::int32_t pid) {
   ProcessInfo info;
   info.comm = read_text(proc_dir(root, pid) / "comm").value_or("?");
   info.start_time = stat->start_time;
+  info.cpu_ns = (stat->user_ticks + stat->system_ticks) * cpu_tick_ns();
   if (info.comm.ends_with('\n')) info.comm.pop_back();
   info.mems_allowed =
       parse_id_list(status_field(proc_dir(root, pid) / "status", "Mems_allowed_list"));

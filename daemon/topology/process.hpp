@@ -23,6 +23,7 @@ struct ProcessInfo {
   std::string comm;
   std::uint64_t start_time = 0;  ///< with the PID, the identity of a process
   std::set<int> mems_allowed;    ///< nodes; empty: unknown, so all
+  std::uint64_t cpu_ns = 0;      ///< of all threads since the start, in whole ticks
 };
 
 /// What does not cost more than one small file: enough to tell whether a rule names it.
@@ -34,6 +35,9 @@ struct Birth {
 
 /// Nothing when `pid` does not exist, is a kernel thread or has ended.
 std::optional<Birth> read_birth(const std::filesystem::path& root, std::int32_t pid);
+
+/// What cpu_ns is counted in.
+std::uint64_t cpu_tick_ns();
 
 /// Fails with the reason when `pid` does not exist, is a kernel thread or a zombie.
 Result<ProcessInfo> read_process(const std::filesystem::path& root, std::int32_t pid);

@@ -59,9 +59,34 @@ TEST(Config, ReadsWhatEachProcessMayHave) {
   EXPECT_EQ(find_key("caps")->get(got.config), "a/b=c/2=512MiB,redis-server/1=4GiB");
 }
 
+TEST(Config, TheGovernorIsOffButForWhoIsNamed) {
+  EXPECT_FALSE(is_governed(Config{}, 1, "mysqld"));
+  const auto got = read_config_text("governor: [on, mysqld=off, 4711=on]\n", "f.yaml");
+  ASSERT_EQ(got.problems, Lines{});
+  EXPECT_TRUE(is_governed(got.config, 1, "redis-server"));
+  EXPECT_FALSE(is_governed(got.config, 1, "mysqld"));
+  EXPECT_TRUE(is_governed(got.config, 4711, "mysqld"));
+  EXPECT_EQ(find_key("governor")->get(got.config), "on,4711=on,mysqld=off");
+  Config only;
+  ASSERT_TRUE(find_key("governor")->set(only, "on-call=on"));
+  EXPECT_FALSE(is_governed(only, 1, "redis-server")) << "a name that begins like a word";
+  EXPECT_TRUE(is_governed(only, 1, "on-call"));
+}
+
+TEST(Config, AnAutomaticHorizonIsAsLongAsTheProcessIsKnown) {
+  Config config;
+  EXPECT_EQ(horizon_for(config, 1000), 60);
+  ASSERT_TRUE(find_key("horizon")->set(config, "auto"));
+  EXPECT_EQ(find_key("horizon")->get(config), "auto");
+  EXPECT_EQ(horizon_for(config, 1), 60);
+  EXPECT_EQ(horizon_for(config, 1000), 1000);
+  EXPECT_FALSE(find_key("horizon")->set(config, "0"));
+}
+
 TEST(Config, RefusesWhatGivesNoProcessAnything) {
   for (const char* const line :
-       {"weights: 3", "weights: redis=0", "weights: redis=10001", "weights: =3", "weights: []",
+       {"governor: yes", "governor: a=yes", "governor: [on, off]", "governor: [a=on, a=on]",
+        "weights: 3", "weights: redis=0", "weights: redis=10001", "weights: =3", "weights: []",
         "weights: [a=1, a=2]", "weights: [a=1, none]", "caps: redis=1GiB", "caps: redis/0=1GiB",
         "caps: /1=1GiB", "caps: redis/1=1", "floors: redis/65=1GiB", "floors: [a/1=1B, a/1=2B]"})
     EXPECT_EQ(problems_of(line).size(), 1u) << line;

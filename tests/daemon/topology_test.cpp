@@ -138,6 +138,7 @@ TEST(Process, KnowsWhoCannotBeManagedAndWhy) {
   EXPECT_EQ(read_process(tree.root(), 10)->comm, "redis (x) server");
   EXPECT_EQ(read_process(tree.root(), 10)->mems_allowed, (std::set<int>{0, 1, 2, 3}));
   EXPECT_EQ(read_process(tree.root(), 10)->start_time, 22u);
+  EXPECT_EQ(read_process(tree.root(), 10)->cpu_ns, (14 + 15) * cpu_tick_ns());
   EXPECT_EQ(read_process(tree.root(), 11).error().line(),
             "PID 11 is a kernel thread and has no memory of its own; give the PID of an "
             "application");
