@@ -7,6 +7,7 @@
 #include <map>
 
 #include "app.hpp"
+#include "gain_report.hpp"
 
 namespace hmk {
 namespace {
@@ -173,7 +174,8 @@ json stats_of(Target& target, const App& app) {
            {"commit_ns", moved.commit_ns},
            {"commit_max_ns", moved.commit_max_ns},
            {"numa_balancing", numa_balancing_of(target)},
-           {"waits", waits_of(target, app)}};
+           {"waits", waits_of(target, app)},
+           {"gain", report_gain(target, app.config())}};
   // A session that ends at this moment has no figures left: null, not zero.
   const Result<hmk_stats> stats = target.stats();
   if (!stats) return row;
@@ -262,6 +264,8 @@ json decision_row(const Decision& decision, const Target& target) {
           {"whi", from_q16(move.whi_q16)},
           {"from_tier", tier_number(tier_of_node(target.tiers(), move.from))},
           {"to_tier", tier_number(tier_of_node(target.tiers(), move.to))},
+          {"promised_ns_per_s", target.balance().knows() ? json(move.saved_ns_per_s) : json()},
+          {"now", report_gain_at(target, move.start, move.start + move.length)},
           {"outcome", outcome_text(decision)},
           {"moved_bytes", moved_pages(decision.result) * HMK_PAGE_SIZE}};
 }
@@ -369,8 +373,15 @@ json report_status(App& app) {
                        {"mode", mode_of(*target, app)},
                        {"home_node", target->home() < 0 ? json() : json(target->home())},
                        {"tiers", tiers_of(*target, app)},
+                       {"gain", report_gain(*target, app.config())},
                        {"last_interval", last_interval_of(*target)}});
   return {{"daemon", report_daemon(app)}, {"targets", targets}};
+}
+
+json report_gains(const App& app, const std::vector<Target*>& targets) {
+  json rows = json::array();
+  for (const Target* const target : targets) rows.push_back(report_gain(*target, app.config()));
+  return {{"targets", rows}};
 }
 
 json report_stats(App& app) {

@@ -16,6 +16,8 @@ class Target;
 
 nlohmann::json report_daemon(const App& app);
 nlohmann::json report_status(App& app);
+/// What moves earn and cost.
+nlohmann::json report_gains(const App& app, const std::vector<Target*>& targets);
 nlohmann::json report_stats(App& app);
 nlohmann::json report_version(const App& app);
 /// As `target` sees the tiers; null: as a process on the first node with CPUs.

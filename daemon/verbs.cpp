@@ -95,6 +95,12 @@ json verb_version(App& app, const Request& /*request*/) {
   return answer(report_version(app));
 }
 
+json verb_gain(App& app, const Request& request) {
+  const auto targets = targets_arg(app, request.args);
+  if (!targets) return failed(targets.error());
+  return answer(report_gains(app, *targets));
+}
+
 json verb_tiers(App& app, const Request& request) {
   const auto targets = targets_arg(app, request.args);
   if (!targets) return failed(targets.error());
@@ -222,11 +228,12 @@ struct Verb {
 constexpr std::array kVerbs{
     Verb{"status", false, verb_status},   Verb{"tiers", false, verb_tiers},
     Verb{"regions", false, verb_regions}, Verb{"stats", false, verb_stats},
-    Verb{"why", false, verb_why},         Verb{"version", false, verb_version},
-    Verb{"set", true, verb_set},          Verb{"attach", true, verb_attach},
-    Verb{"detach", true, verb_detach},    Verb{"reload", true, verb_reload},
-    Verb{"pause", true, verb_pause},      Verb{"resume", true, verb_pause},
-    Verb{"hold", true, verb_hold},        Verb{"history", false, verb_history},
+    Verb{"gain", false, verb_gain},       Verb{"why", false, verb_why},
+    Verb{"version", false, verb_version}, Verb{"set", true, verb_set},
+    Verb{"attach", true, verb_attach},    Verb{"detach", true, verb_detach},
+    Verb{"reload", true, verb_reload},    Verb{"pause", true, verb_pause},
+    Verb{"resume", true, verb_pause},     Verb{"hold", true, verb_hold},
+    Verb{"history", false, verb_history},
 };
 
 json find_and_run(App& app, const Request& request) {

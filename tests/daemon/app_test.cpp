@@ -163,6 +163,94 @@ TEST_F(AppTest, PlansButMovesNothingWhenTrackingOnly) {
   EXPECT_EQ(status["last_interval"]["promoted_bytes"], 0);
 }
 
+TEST_F(AppTest, TellsWhatMovesCouldSaveWhenTrackingOnly) {
+  start();
+  EXPECT_EQ(target("gain")["text"], "not known before the first interval");
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  const json gain = target("gain");
+  // The one region could take all of the process's time, which is a tick of 10 ms: 250 of 340 ns.
+  EXPECT_EQ(gain["text"], "could save 7.4 ms/s, for 4.6 ms once");
+  EXPECT_NEAR(gain["could_save_ns_per_s"], 1e7 * 250 / 340, 1e3);
+  EXPECT_EQ(gain["saves_ns_per_s"], 0);
+  EXPECT_EQ(gain["spent_ns"], 30'000'000) << "profiling";
+  EXPECT_EQ(target("status")["gain"]["text"], gain["text"]);
+}
+
+TEST_F(AppTest, WithoutLatenciesAGainIsNoTime) {
+  for (const int node : {0, 1, 2, 3})
+    tree_.remove("sys/devices/system/node/node" + std::to_string(node) + "/access0");
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_EQ(target("gain")["text"],
+            "not known: the latencies of the tiers are unknown or not in their order");
+  EXPECT_FALSE(target("gain").contains("saves_ns_per_s"));
+}
+
+/// A result of so many ns a page.
+hmk_range_result took(const hmk_range& range, std::uint64_t ns) {
+  hmk_range_result result = test::all_clean(range);
+  result.prepare_ns = result.copy_ns = result.pages_clean * ns / 4;
+  result.commit_ns = result.pages_clean * ns / 2;
+  return result;
+}
+
+TEST_F(AppTest, TellsWhatMovesSaveAndCost) {
+  config_.mode = Mode::manage;
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  kernel_.finish([](const hmk_range& range) { return took(range, 1000); });
+  run();
+  kernel_.publish(interval(2, {region(0, 0, 3.0)}));
+  run();
+  const json gain = target("gain");
+  // 4096 accesses a second, 16 misses each, take 90 ns where they took 340, and both not more than
+  // the 10 ms of an interval, on average.
+  const double scale = (10 * 15. / 16 + 10) / (4096 * 16e-6 * (340 * 15. / 16 + 90));
+  EXPECT_NEAR(gain["saves_ns_per_s"], scale * 4096 * 16 * 250, 1e3);
+  EXPECT_NEAR(gain["promised_ns_per_s"], 1e7 * 250 / 340, 1e3);
+  EXPECT_NEAR(gain["moves_ns_per_s"], 512 * 1000 / 60., 1) << "over the horizon";
+  EXPECT_EQ(gain["profiling_ns_per_s"], 30'000'000);
+  ASSERT_EQ(gain["pairs"].size(), 1u);
+  EXPECT_EQ(gain["pairs"][0]["from_tier"], 4);
+  EXPECT_NEAR(gain["pairs"][0]["huge_page_ns"], 1000. * 512 / (512 + 256), 1);
+  EXPECT_TRUE(gain["pairs"][0]["page_ns"].is_null());
+  const json decision = data("why", {{"start", 0U}, {"end", 4096U}})["targets"][0]["decisions"][0];
+  EXPECT_EQ(decision["promised_ns_per_s"], gain["promised_ns_per_s"]);
+  EXPECT_EQ(decision["now"]["saves_ns_per_s"], gain["saves_ns_per_s"]);
+}
+
+// Beside forty regions that stay hot one is hot for an interval, another in each: it is promoted
+// when it has cooled.
+TEST_F(AppTest, TheGovernorSlowsWhatDoesNotPayUntilTheProgramChanges) {
+  config_.mode = Mode::manage;
+  config_.promote_limit = 64 * kMiB;
+  config_.is_governed = true;
+  start();
+  const auto play = [&](std::uint64_t seq, bool has_jumped) {
+    std::vector<hmk_record> records;
+    for (std::uint64_t n = 0; n < 40; ++n)
+      records.push_back(region(2 * n * kMiB, 0, has_jumped ? 0.0 : 3.0));
+    for (std::uint64_t n = 40; n < 60; ++n)
+      records.push_back(region(2 * n * kMiB, n < 40 + seq ? 0 : 3, n == 40 + seq ? 3.0 : 0.0));
+    kernel_.publish(interval(seq, records));
+    run();
+    ASSERT_EQ(kernel_.tickets.size(), 1u) << seq;
+    kernel_.finish([](const hmk_range& range) { return took(range, 1000); });
+    run();
+  };
+  for (std::uint64_t seq = 1; seq <= policy::Governor::kPatience; ++seq) play(seq, false);
+  EXPECT_EQ(target("gain")["promote_limit_divisor"], 1);
+  play(policy::Governor::kPatience + 1, false);
+  EXPECT_EQ(target("gain")["promote_limit_divisor"], 2);
+  EXPECT_TRUE(target("gain")["text"].get<std::string>().ends_with(", promote limit 1/2"));
+  play(policy::Governor::kPatience + 2, true);
+  EXPECT_EQ(target("gain")["promote_limit_divisor"], 1);
+}
+
 TEST_F(AppTest, PromotesTheHotRegionToTheFastestTierWhenManaging) {
   config_.mode = Mode::manage;
   start();

@@ -71,6 +71,7 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
                       {"promoted_bytes", 4096},
                       {"profile_ns", 1'500'000'000},
                       {"budget_percent", 5.0},
+                      {"gain", {{"saved_ns", -2'000'000'000}, {"spent_ns", 500'000'000}}},
                       {"refused_bytes", {{"pinned", 8192}, {"busy", 0}}},
                       {"waits",
                        {{"count", 6},
@@ -93,6 +94,9 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
   EXPECT_EQ(samples.at("hmk_promoted_bytes_total" + who + "}"), 4096);
   EXPECT_EQ(samples.at("hmk_profile_seconds_total" + who + "}"), 1.5);
   EXPECT_EQ(samples.at("hmk_overhead_budget_ratio" + who + "}"), 0.05);
+  EXPECT_EQ(samples.at("hmk_saved_seconds" + who + "}"), -2) << "a gauge: it may fall";
+  EXPECT_EQ(samples.at("hmk_spent_seconds_total" + who + "}"), 0.5);
+  EXPECT_FALSE(samples.contains("hmk_promised_seconds" + who + "}")) << "latencies unknown";
   EXPECT_EQ(samples.at("hmk_wait_seconds_bucket" + who + R"(,le="2e-06"})"), 1);
   EXPECT_EQ(samples.at("hmk_wait_seconds_bucket" + who + R"(,le="4e-06"})"), 1);
   EXPECT_EQ(samples.at("hmk_wait_seconds_bucket" + who + R"(,le="8e-06"})"), 5);

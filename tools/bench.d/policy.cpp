@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One decision as the daemon makes it: a snapshot into the ranking, a plan out
-// of it. Four tiers; each interval a tenth of the regions has a new hotness.
+// One decision as the daemon makes it: a snapshot into the ranking and into what moves earn, a plan
+// out of them. Four tiers; each interval a tenth of the regions has a new hotness.
+#include "policy/balance.hpp"
 #include "policy/plan.hpp"
 #include "policy/rank.hpp"
 
@@ -47,14 +48,24 @@ nlohmann::ordered_json policy(const std::vector<std::uint32_t>& sizes, unsigned 
   for (const std::uint32_t nr : sizes) {
     const std::vector<NodeId> nodes = {0, 1, 2, 3};
     const std::vector<TierView> tiers = {
-        {.node = 0, .total = nr * kRegion / 4, .free = kRegion},
-        {.node = 1, .total = nr * kRegion / 4, .free = kRegion},
-        {.node = 2, .total = nr * kRegion, .free = nr * kRegion / 2},
-        {.node = 3, .total = nr * kRegion, .free = nr * kRegion / 2}};
+        {.node = 0, .total = nr * kRegion / 4, .free = kRegion, .latency_ns = 90},
+        {.node = 1, .total = nr * kRegion / 4, .free = kRegion, .latency_ns = 145},
+        {.node = 2, .total = nr * kRegion, .free = nr * kRegion / 2, .latency_ns = 275},
+        {.node = 3, .total = nr * kRegion, .free = nr * kRegion / 2, .latency_ns = 340}};
     std::vector<RegionView> regions = snapshot(nr);
     Ranking ranking({}, nodes);
     ranking.update(1, regions);
-    std::vector<double> all, rank, plan;
+    Balance balance;
+    for (std::uint32_t i = 0; i < nr && i < Ledger::kMostExtents; i++)  // as much as is remembered
+      balance.moved(
+          {.start =
+               i * std::uint64_t{nr / std::min<std::uint32_t>(nr, Ledger::kMostExtents)} * kRegion,
+           .length = kRegion,
+           .bytes = kRegion,
+           .from = 3,
+           .to = 0},
+          {.bytes = kRegion});
+    std::vector<double> all, rank, weigh, plan;
     std::size_t moves = 0;
     for (unsigned k = 0; k < repetitions; k++) {
       for (std::uint32_t i = k % 10; i < nr; i += 10)
@@ -62,12 +73,21 @@ nlohmann::ordered_json policy(const std::vector<std::uint32_t>& sizes, unsigned 
       const auto begin = Clock::now();
       ranking.update(1, regions);
       const auto ranked = Clock::now();
-      const Plan made = make_plan(ranking.histogram(), tiers, {});
+      balance.saw(regions, tiers, {.seconds = 1, .cpu_ns = 1'000'000'000, .horizon = 60});
+      const auto weighed = Clock::now();
+      const ProcessView view{
+          .histogram = &ranking.histogram(),
+          .tiers = tiers,
+          .promote_limit = balance.governor().limit(PolicyParams{}.promote_limit),
+          .measured = balance.measured()};
+      const Plan made = std::move(make_plans({&view, 1}, {}).front());
+      balance.planned(made);
       const auto end = Clock::now();
       moves = made.promotions.size() + made.demotions.size();
       all.push_back(ms(end - begin));
       rank.push_back(ms(ranked - begin));
-      plan.push_back(ms(end - ranked));
+      weigh.push_back(ms(weighed - ranked));
+      plan.push_back(ms(end - weighed));
     }
     rows.push_back(
         {{"regions", nr},
@@ -76,6 +96,7 @@ nlohmann::ordered_json policy(const std::vector<std::uint32_t>& sizes, unsigned 
          {"decide_ms_p90", quantile(all, 0.9)},
          {"ns_per_region", median(all) * 1e6 / nr},
          {"rank_ms", median(rank)},
+         {"weigh_ms", median(weigh)},
          {"plan_ms", median(plan)},
          {"moves", moves},
          // The histogram's own state, and one id per region in address order.

@@ -35,6 +35,8 @@ constexpr std::array kVerbs{
     Verb{"regions", "regions of a process, hottest first", hmkctl::make_regions},
     Verb{"top", "live view, refreshed every interval", hmkctl::make_top},
     Verb{"stats", "counters since the process was attached", hmkctl::make_stats},
+    Verb{"gain", "what moves save and cost, what they were to save, and how long heat lasts",
+         hmkctl::make_gain},
     Verb{"why", "what was seen of an address or region, what was decided about it and why",
          hmkctl::make_why},
     Verb{"set", "change a parameter of the running hmkd", hmkctl::make_set},

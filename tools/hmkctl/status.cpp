@@ -12,6 +12,8 @@ const std::vector<Table>& status_tables() {
                              {"hot_share_percent", "HOT SHARE", Unit::percent},
                              {"free_bytes", "FREE", Unit::bytes},
                              {"total_bytes", "TOTAL", Unit::bytes}}};
+  static const Table kGain{
+      "gain", {{"text", "GAIN"}, {"saves_ns_per_s", ""}, {"costs_ns_per_s", ""}}, Layout::fields};
   static const std::vector<Table> kTables{
       {"daemon",
        {{"mode", ""},
@@ -40,7 +42,7 @@ const std::vector<Table>& status_tables() {
         {"last_interval/truncated", ""},
         {"last_interval/late", ""}},
        Layout::rows,
-       {kTiers},
+       {kTiers, kGain},
        "none; attach one with 'hmkctl attach PID'"}};
   return kTables;
 }

@@ -146,6 +146,8 @@ std::string to_text(const json& value, Unit unit) {
       return with_suffix(value.get<double>(), 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
     case Unit::ns:
       return with_suffix(value.get<double>(), 1000, {"ns", "us", "ms", "s"});
+    case Unit::ns_per_second:
+      return to_text(value, Unit::ns) + "/s";
     case Unit::percent:
       std::snprintf(text, sizeof(text), "%.2f%%", value.get<double>());
       return text;

@@ -13,7 +13,7 @@
 
 namespace hmkctl {
 
-enum class Unit { plain, bytes, percent, ns, address, decimal, per_second };
+enum class Unit { plain, bytes, percent, ns, ns_per_second, address, decimal, per_second };
 
 struct Column {
   const char* key;    ///< member of the row; "a/b" is member b of member a
@@ -44,7 +44,7 @@ std::string json_text(const nlohmann::json& value, int indent);
 /// To stdout, as JSON or text.
 void print(const nlohmann::json& answer, const std::vector<Table>& tables, bool as_json);
 
-/// For people: "12.3MiB", "3.80%", "1.2ms", "30.1/s".
+/// For people: "12.3MiB", "3.80%", "1.2ms", "1.2ms/s", "30.1/s".
 std::string to_text(const nlohmann::json& value, Unit unit);
 
 }  // namespace hmkctl

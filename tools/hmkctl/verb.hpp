@@ -29,6 +29,7 @@ Run make_tiers(CLI::App& verb);
 Run make_regions(CLI::App& verb);
 Run make_top(CLI::App& verb);
 Run make_stats(CLI::App& verb);
+Run make_gain(CLI::App& verb);
 Run make_why(CLI::App& verb);
 Run make_set(CLI::App& verb);
 Run make_attach(CLI::App& verb);

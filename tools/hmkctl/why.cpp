@@ -60,6 +60,8 @@ const std::vector<Table>& why_tables() {
                                  {"whi", "SMOOTHED", Unit::decimal},
                                  {"outcome", "OUTCOME"},
                                  {"moved_bytes", "MOVED", Unit::bytes},
+                                 {"promised_ns_per_s", "TO SAVE", Unit::ns_per_second},
+                                 {"now/saves_ns_per_s", "SAVES NOW", Unit::ns_per_second},
                                  {"reason", "BECAUSE"}}};
   static const std::vector<Table> kTables{{"targets",
                                            {{"pid", "PID"}, {"comm", "COMM"}},

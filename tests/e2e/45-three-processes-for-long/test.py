@@ -20,7 +20,7 @@ LONG = 600       # seconds after which all have the same within 10 %; 30 of them
 SECONDS = int(os.environ["HMK_SECONDS"])
 ROOM_KB = 1024   # what an allocator keeps
 STEADY, PAGES_KB = 10, 128  # looks at half a second, and what may come in that time
-WHY_KB = 3 * (32768 * 240 >> 10)  # what `hmkctl why` remembers of three processes, when it is full: after hours
+WHY_KB = 3 * (32768 * 248 >> 10)  # what `hmkctl why` remembers of three processes, when it is full: after hours
 
 
 def start_load() -> subprocess.Popen:
