@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 
 #include "policy/demote.hpp"
@@ -18,6 +19,9 @@ using Entry = Histogram::Entry;
 
 // After so many candidates of one list in a row without a place, the rest of it is left alone.
 constexpr std::uint32_t kMostMisses = 64;
+// Rates rise with WHI, within an octave where they are told by other means than windows.
+constexpr std::int32_t kRateMargin = 256;
+constexpr std::int32_t kNoRate = std::numeric_limits<std::int16_t>::max();
 // A tier that is nearly full takes part of a region only when the part is worth a move.
 constexpr Bytes kWorthAMove = Bytes{2} << 20;
 
@@ -75,6 +79,7 @@ class Planner {
     GainModel model;
     Plan plan;
     std::vector<InVain> in_vain;  // by tier
+    std::int32_t rate_q8 = kNoRate;  // no region of this bucket or a lower one has more
   };
 
   /// The regions of one process and column in the bucket at hand.
@@ -105,7 +110,8 @@ class Planner {
                          std::uint64_t{histogram.width_q16()} * params_.gain_margin,
                          GainModel(tiers, params_, process.measured),
                          {},
-                         {}});
+                         {},
+                         kNoRate});
       holders_.emplace_back(histogram, std::move(places));
     }
     for (std::size_t i = 0; i < processes.size(); ++i)
@@ -136,6 +142,7 @@ class Planner {
       owner.plan.stayed.clear();
       owner.plan.limit_reached = false;
       owner.in_vain.assign(owner.histogram.tiers(), {});
+      owner.rate_q8 = kNoRate;
       buckets = std::max(buckets, owner.histogram.buckets());
     }
     for (std::uint32_t bucket = buckets; bucket-- > 0 && !all_spent();) take_bucket(bucket);
@@ -164,6 +171,33 @@ class Planner {
   Destinations destinations(const Histogram& histogram, std::uint32_t column) const {
     const std::uint32_t end = std::max(histogram.tier_of(column), 1u);
     return {params_.tier_by_tier ? end - 1 : 0, end};
+  }
+
+  /// Buckets below this one are no hotter than what is in it.
+  static void lower_rate(std::uint32_t bucket, Owner& owner) {
+    if (bucket >= owner.histogram.buckets()) return;
+    for (std::uint32_t column = 0; column < owner.histogram.columns(); ++column)
+      owner.histogram.for_each(bucket, column, [&](Id id) {
+        owner.rate_q8 = std::min(owner.rate_q8, owner.histogram[id].rate_q8 + kRateMargin);
+        return false;
+      });
+  }
+
+  /// Whether the hottest page that can be left would pay, in an empty tier: or all that are left
+  /// would be looked at, and none moved.
+  bool can_pay(std::uint32_t column, const Owner& owner) const {
+    const std::uint32_t from = owner.histogram.tier_of(column);
+    const auto [first, end] = destinations(owner.histogram, column);
+    for (std::uint32_t to = first; to < end; ++to)
+      for (const bool written : {false, true}) {
+        const Heat hottest{
+            .whi_q16 = 1, .rate_q8 = static_cast<std::int16_t>(owner.rate_q8), .written = written};
+        const std::uint32_t source = source_of(owner, from, to);
+        const double cost = std::min(owner.model.cost_ns(kPage, source, to, 12),
+                                     owner.model.cost_ns(kPage, source, to, 21));
+        if (owner.model.saved_ns(hottest, kPage, source, to) > cost) return true;
+      }
+    return false;
   }
 
   /// Whether any tier has room for, or something colder than, a region of this bucket.
@@ -200,7 +234,7 @@ class Planner {
       for (std::uint32_t column = 1; column < owner.histogram.columns(); ++column) {
         const std::uint32_t count = owner.histogram.count(bucket, column);
         if (count == 0) continue;
-        if (!has_a_chance(bucket, column, index)) {
+        if (!can_pay(column, owner) || !has_a_chance(bucket, column, index)) {
           owner.plan.no_gain += count;
           if (bucket > 0) stayed(owner, column).no_gain += owner.histogram.resident(bucket, column);
           continue;
@@ -210,6 +244,7 @@ class Planner {
         lists.back().ids.seal();
       }
     }
+    for (Owner& owner : owners_) lower_rate(bucket, owner);
     // All tiers and processes compete together (HK-32): the first of all lists goes first.
     while (List* const first = first_of(lists)) {
       const Id id = first->ids.front();
@@ -346,7 +381,7 @@ class Planner {
                                      .served = region.process,
                                      .serves = serves,
                                      .saved_ns_per_s = owner.model.saved_ns_per_s(
-                                         region.heat(), bytes, source(owner, from, to), to)});
+                                         region.heat(), bytes, source_of(owner, from, to), to)});
     for (const RoomMade::Victim& victim : made.victims) demote(victim, region.process, serves);
   }
 
@@ -373,13 +408,13 @@ class Planner {
   }
 
   /// What is gathered comes from the next tier, or from further away.
-  static std::uint32_t source(const Owner& owner, std::uint32_t from, std::uint32_t to) {
+  static std::uint32_t source_of(const Owner& owner, std::uint32_t from, std::uint32_t to) {
     return from == to ? owner.model.next(to) : from;
   }
 
   static double gain_ns(const Owner& owner, const Entry& region, Bytes bytes, std::uint32_t from,
                         std::uint32_t to) {
-    from = source(owner, from, to);
+    from = source_of(owner, from, to);
     const Heat heat = region.heat();
     return owner.model.saved_ns(heat, bytes, from, to) -
            owner.model.cost_ns(bytes, from, to, heat.leaf_shift);

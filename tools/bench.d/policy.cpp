@@ -59,7 +59,7 @@ nlohmann::ordered_json policy(const std::vector<std::uint32_t>& sizes, unsigned 
     for (std::uint32_t i = 0; i < nr && i < Ledger::kMostExtents; i++)  // as much as is remembered
       balance.moved(
           {.start =
-               i * std::uint64_t{nr / std::min<std::uint32_t>(nr, Ledger::kMostExtents)} * kRegion,
+               i * std::uint64_t{std::max<std::uint32_t>(nr / Ledger::kMostExtents, 1)} * kRegion,
            .length = kRegion,
            .bytes = kRegion,
            .from = 3,
@@ -68,8 +68,7 @@ nlohmann::ordered_json policy(const std::vector<std::uint32_t>& sizes, unsigned 
     std::vector<double> all, rank, weigh, plan;
     std::size_t moves = 0;
     for (unsigned k = 0; k < repetitions; k++) {
-      for (std::uint32_t i = k % 10; i < nr; i += 10)
-        set_heat(regions[i], mix(i + k * 7919ull));
+      for (std::uint32_t i = k % 10; i < nr; i += 10) set_heat(regions[i], mix(i + k * 7919ull));
       const auto begin = Clock::now();
       ranking.update(1, regions);
       const auto ranked = Clock::now();
