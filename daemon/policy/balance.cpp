@@ -2,36 +2,58 @@
 #include "policy/balance.hpp"
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 namespace hmk::policy {
 namespace {
 
 constexpr double kMeanOf = 16;  // intervals in a moving average
 
-/// Accesses a second to each region.
-std::vector<float> hits_of(std::span<const RegionView> regions) {
-  std::vector<float> hits;
-  hits.reserve(regions.size());
-  for (const RegionView& region : regions)
-    hits.push_back(static_cast<float>(accesses_per_s(heat_of(region), region.resident)));
-  return hits;
-}
+struct Load {
+  std::vector<float> hits;  // accesses a second, by region
+  double stalls = 0;        // ns a second that all misses take together
+};
 
-/// ns a second that all misses take together. What is not where most of a region is lies in the
-/// next tier, or further away.
-double stalls(std::span<const RegionView> regions, std::span<const float> hits,
-              const GainModel& model) {
-  double sum = 0;
-  for (std::size_t i = 0; i < hits.size(); ++i) {
-    const RegionView& region = regions[i];
-    const auto tier = model.tier_of(region.node);
-    if (!tier || hits[i] == 0) continue;
-    const double away =
-        hits[i] * (static_cast<double>(region.away) / static_cast<double>(region.resident));
-    sum += model.stall_ns_per_s(hits[i] - away, region.written, *tier) +
-           model.stall_ns_per_s(away, region.written, model.next(*tier));
+/// ns that one access takes in misses, by node and whether it may write; 0 where no tier is.
+class Stalls {
+ public:
+  Stalls(std::span<const TierView> tiers, const GainModel& model) {
+    NodeId most = kNoNode;
+    for (const TierView& tier : tiers) most = std::max(most, tier.node);
+    by_node_.resize(static_cast<std::size_t>(most + 1));
+    for (std::uint32_t t = 0; t < tiers.size(); ++t)
+      for (const bool written : {false, true})
+        by_node_[static_cast<std::size_t>(tiers[t].node)][written] = {
+            model.stall_ns_per_s(1, written, t), model.stall_ns_per_s(1, written, model.next(t))};
   }
-  return sum;
+  /// What is not where most of a region is lies in the next tier, or further away.
+  double of(const RegionView& region, double hits) const {
+    const auto node = static_cast<std::size_t>(region.node);  // kNoNode is beyond all
+    if (node >= by_node_.size()) return 0;
+    const auto [here, next] = by_node_[node][region.written];
+    if (region.away == 0) return hits * here;
+    const double away = static_cast<double>(region.away) / static_cast<double>(region.resident);
+    return hits * (here + away * (next - here));
+  }
+
+ private:
+  struct Ns {
+    double here = 0, next = 0;
+  };
+  std::vector<std::array<Ns, 2>> by_node_;
+};
+
+/// In one pass: there may be 50 MiB of regions.
+Load load_of(std::span<const RegionView> regions, const Stalls& stalls) {
+  Load load;
+  load.hits.reserve(regions.size());
+  for (const RegionView& region : regions) {
+    const double hits = accesses_per_s(heat_of(region), region.resident);
+    load.hits.push_back(static_cast<float>(hits));
+    if (hits > 0) load.stalls += stalls.of(region, hits);
+  }
+  return load;
 }
 
 }  // namespace
@@ -68,11 +90,11 @@ double Balance::conserving_scale(double stalls) {
 bool Balance::saw(std::span<const RegionView> regions, std::span<const TierView> tiers,
                   const Interval& interval) {
   const PolicyParams params{.interval_s = interval.seconds};
-  const std::vector<float> hits = hits_of(regions);
+  const Load load = load_of(regions, {tiers, GainModel(tiers, params)});
   cpu_ = static_cast<double>(interval.cpu_ns) / interval.seconds;
-  scale_ = conserving_scale(stalls(regions, hits, GainModel(tiers, params)));
+  scale_ = conserving_scale(load.stalls);
 
-  persistence_.saw(regions, hits);
+  persistence_.saw(regions, load.hits);
   horizon_ = persistence_.horizon(interval.horizon);
   model_ = GainModel(tiers, params, measured());
   ledger_.saw(regions, model_, {interval.seconds, horizon_, interval.profile_ns});

@@ -30,15 +30,12 @@ const std::array<double, 256> kRoots = [] {
 
 }  // namespace
 
-double accesses_per_s(std::int16_t rate_q8) {
-  const auto exponent = static_cast<std::uint64_t>(1023 + (rate_q8 >> 8));  // of a double
-  return kRoots[rate_q8 & 0xff] * std::bit_cast<double>(exponent << 52);
-}
-
 double accesses_per_s(const Heat& heat, Bytes bytes) {
   if (heat.whi_q16 == 0) return 0;
-  return accesses_per_s(heat.rate_q8) * static_cast<double>(bytes) /
-         static_cast<double>(Bytes{1} << heat.leaf_shift);
+  // Of a byte: the exponent of a double, less the leaf's.
+  const auto exponent = static_cast<std::uint64_t>(1023 + (heat.rate_q8 >> 8) - heat.leaf_shift);
+  return kRoots[heat.rate_q8 & 0xff] * std::bit_cast<double>(exponent << 52) *
+         static_cast<double>(bytes);
 }
 
 void MoveCosts::add(NodeId from, NodeId to, bool is_huge, std::uint64_t pages, std::uint64_t ns) {

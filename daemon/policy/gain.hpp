@@ -25,8 +25,6 @@
 
 namespace hmk::policy {
 
-/// Accesses a second that `rate_q8` stands for; 786,432 of them take 2 ms.
-double accesses_per_s(std::int16_t rate_q8);
 /// Accesses a second to `bytes` of what has this heat; 0 when it was never seen accessed.
 double accesses_per_s(const Heat& heat, Bytes bytes);
 

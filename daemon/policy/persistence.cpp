@@ -27,17 +27,16 @@ Persistence::Cohort Persistence::draw(std::span<const RegionView> regions,
   const double all = std::accumulate(hits.begin(), hits.end(), 0.0), step = all / kSamples;
   if (!(all > 0)) return cohort;
   cohort.reserve(kSamples);
-  double before = 0, next = step / 2;
+  double end = 0, next = step / 2;
   for (std::size_t i = 0; i < hits.size(); ++i) {
-    const double hit = hits[i];
-    for (; next < before + hit && cohort.size() < kSamples; next += step) {
+    const double before = end;
+    end += hits[i];
+    for (; next < end && cohort.size() < kSamples; next += step) {
       const RegionView& region = regions[i];
-      const auto offset =
-          static_cast<Bytes>((next - before) / hit * static_cast<double>(region.length - 1));
-      cohort.push_back({region.start + offset, rate_per_page(region),
+      const double at = (next - before) / hits[i] * static_cast<double>(region.length - 1);
+      cohort.push_back({region.start + static_cast<Bytes>(at), rate_per_page(region),
                         static_cast<float>(std::exp2(region.rate_dev_q8 / 256.0))});
     }
-    before += hit;
   }
   return cohort;
 }

@@ -109,9 +109,13 @@ TEST(Gain, KnowsWhatChanceCanMake) {
 }
 
 TEST(Gain, ARateIsToldFromItsLogarithmOverItsWholeRange) {
-  for (int q8 = -32'768; q8 <= 32'767; q8 += 7)
-    ASSERT_NEAR(accesses_per_s(static_cast<std::int16_t>(q8)) / std::exp2(q8 / 256.), 1, 1e-12)
-        << q8;
+  for (const std::uint8_t leaf_shift : std::initializer_list<std::uint8_t>{12, 21, 30})
+    for (int q8 = -32'768; q8 <= 32'767; q8 += 7) {
+      const Heat heat{
+          .whi_q16 = 1, .rate_q8 = static_cast<std::int16_t>(q8), .leaf_shift = leaf_shift};
+      ASSERT_NEAR(accesses_per_s(heat, kPage) / std::exp2(q8 / 256. + 12 - leaf_shift), 1, 1e-12)
+          << q8;
+    }
 }
 
 TEST(MoveCosts, StartFromWhatIsAssumedAndBecomeWhatIsMeasured) {

@@ -72,7 +72,8 @@ nlohmann::ordered_json policy(const std::vector<std::uint32_t>& sizes, unsigned 
       const auto begin = Clock::now();
       ranking.update(1, regions);
       const auto ranked = Clock::now();
-      balance.saw(regions, tiers, {.seconds = 1, .cpu_ns = 1'000'000'000, .horizon = 60});
+      // 64 busy CPUs
+      balance.saw(regions, tiers, {.seconds = 1, .cpu_ns = 64'000'000'000, .horizon = 60});
       const auto weighed = Clock::now();
       const ProcessView view{
           .histogram = &ranking.histogram(),
