@@ -21,7 +21,7 @@ class Stalls {
   Stalls(std::span<const TierView> tiers, const GainModel& model) {
     NodeId most = kNoNode;
     for (const TierView& tier : tiers) most = std::max(most, tier.node);
-    by_node_.resize(static_cast<std::size_t>(most + 1));
+    by_node_.resize(static_cast<std::size_t>(most) + 1);  // of none: 0
     for (std::uint32_t t = 0; t < tiers.size(); ++t)
       for (const bool written : {false, true})
         by_node_[static_cast<std::size_t>(tiers[t].node)][written] = {
