@@ -338,6 +338,19 @@ class Plan(unittest.TestCase):
                          [("first-touch", ""), ("numa-balancing", "mode-3"), ("numa-balancing", "mode-1")])
         self.assertEqual([cell.knobs.get("mode") for cell in found], [None, 3, 1])
 
+    def test_an_interval_is_the_shipped_setting_with_that_interval_alone_changed(self):
+        found = main.plan(main.parse(["--workload", "gups-stable,bfs", "--system", "hm-keeper,oracle", "--interval", "1s,10s", "--window", "120"]))
+        self.assertEqual([(cell.workload, cell.variant, cell.knobs.get("interval")) for cell in found],
+                         [("gups-stable", "every-1s", "1s"), ("gups-stable", "every-10s", "10s"), ("gups-stable", "", None),
+                          ("bfs", "every-1s", "2s"), ("bfs", "every-10s", "20s")])
+        self.assertEqual(found[1].knobs, cells.HM_KEEPER["shipped"])
+
+    def test_an_interval_that_is_not_one_or_is_asked_of_others_is_refused(self):
+        for words, told in ((["--interval", "2m"], r"^--interval 2m: not known; name some of 1s, 4s, 10s$"),
+                            (["--interval", "1s", "--system", "damon"], r"^--interval is of hm-keeper, which --system leaves out$")):
+            with self.assertRaisesRegex(main.UsageError, told):
+                main.plan(main.parse(words))
+
     def test_a_setting_that_none_of_the_systems_has_is_refused_with_theirs(self):
         with self.assertRaises(main.UsageError) as refused:
             main.plan(main.parse(["--system", "numa-balancing", "--setting", "mode-9"]))

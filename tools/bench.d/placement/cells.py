@@ -58,6 +58,8 @@ HM_KEEPER: Dict[str, Knobs] = {
     "by-hand": {"mode": "manage", "interval": "1s", "overhead": "10%", "promote_limit": "200MiB"},
     "shipped": {"mode": "manage", "interval": "10s", "overhead": "5%", "promote_limit": "200MiB"},
 }
+#: As shipped but for the interval, which --interval names.
+AT_INTERVAL: Dict[str, Knobs] = {f"every-{interval}": {**HM_KEEPER["shipped"], "interval": interval} for interval in ("1s", "4s", "10s")}
 #: The settings of every system that have a name. The table runs TABLED: "tuned" is what tools/bench search chose; a system
 #: that ran with several is shown with the one that served the workload best. --setting runs the others.
 NAMED = {"numa-balancing": NUMA_BALANCING, "damon": DAMON, "weighted-interleave": INTERLEAVE, "hm-keeper": HM_KEEPER}
@@ -116,7 +118,7 @@ def settings(system: str) -> Dict[str, Knobs]:
         return {"": {}}
     tuned = _chosen()[name]
     if name == "hm-keeper":
-        return {"": {**tuned, **ABLATIONS[ablation]}} if ablation else {"": tuned, **HM_KEEPER}
+        return {"": {**tuned, **ABLATIONS[ablation]}} if ablation else {"": tuned, **HM_KEEPER, **AT_INTERVAL}
     return {"default": NAMED[name]["default"], "tuned": tuned, **NAMED[name]}
 
 

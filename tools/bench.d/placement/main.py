@@ -65,6 +65,8 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags.add_argument("--repeat", type=int, metavar="N", help="runs of each cell; more than one give a spread")
     flags.add_argument("--setting", metavar="NAME,...", help="run these named settings of the systems that have them, such as "
                        f"{', '.join(cells.NUMA_BALANCING)} of numa-balancing (placement/cells.py has them all)")
+    flags.add_argument("--interval", metavar="TIME,...", help=f"HM-Keeper as shipped, but for intervals of {', '.join(_intervals())}: is what "
+                       "it finds the same at each? A window holds eight of them at least")
     flags.add_argument("--tuned", action="store_true", help="peers with our settings only, never with their defaults")
     flags.add_argument("--window", type=float, metavar="SECONDS", help="measured seconds of the guest's clock (default: the "
                        "workload's own)")
@@ -98,6 +100,10 @@ def chosen(text: Optional[str], known: List[str], default: List[str], what: str)
     return names
 
 
+def _intervals() -> List[str]:
+    return [name[len("every-"):] for name in cells.AT_INTERVAL]
+
+
 def plan(args: argparse.Namespace) -> List[cells.Cell]:
     """The cells that the flags ask for. Raises UsageError."""
     repeats = (against.REPEATS if args.against is not None else 1) if args.repeat is None else args.repeat
@@ -107,7 +113,7 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
         if flag and not flag.resolve().parent.is_dir():
             raise UsageError(f"{flag}: there is no folder {flag.parent}; create it first")
     kernels = chosen(args.kernel, [*GATES, "newest"], [], "kernel")
-    is_chosen = bool(args.quick or args.workload or args.system or args.pages or args.setting)
+    is_chosen = bool(args.quick or args.workload or args.system or args.pages or args.setting or args.interval)
     if args.gate and (is_chosen or args.stored or args.headline) or args.headline and (is_chosen or args.repeat):
         raise UsageError(f"{'--gate' if args.gate else '--headline'} has its own choice of cells; leave the other choices out")
     if args.recheck is not None and (args.gate or args.against is not None or args.stored or args.report or args.json):
@@ -133,6 +139,9 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
     tuned = args.tuned or args.quick
     settings = (name for _, row, *_ in rows for system in row for name in cells.settings(system) if name)
     named = chosen(args.setting, list(dict.fromkeys(settings)), [], "setting")
+    named += [f"every-{interval}" for interval in chosen(args.interval, _intervals(), [], "interval")]
+    if args.interval and not any(system.startswith("hm-keeper") for _, row, *_ in rows for system in row):
+        raise UsageError("--interval is of hm-keeper, which --system leaves out")
     planned = (cell for kernel in kernels for names, systems_of, pages, times, with_defaults in rows
                for cell in cells.plan(WORKLOADS, names, systems_of, pages, times, with_defaults and not tuned, kernel, window, named))
     found = {cell.key: cell for cell in (dataclasses.replace(cell, density=args.density) for cell in planned)}
@@ -143,7 +152,7 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
 
 def choice_here(args: argparse.Namespace) -> Tuple[List[str], List[str]]:
     """Workloads and page sizes of --here. Raises UsageError."""
-    given = [flag for flag in ("quick", "headline", "gate", "against", "recheck", "system", "setting", "tuned", "stored", "report", "list", "again")
+    given = [flag for flag in ("quick", "headline", "gate", "against", "recheck", "system", "setting", "interval", "tuned", "stored", "report", "list", "again")
              if getattr(args, flag)]
     if given or args.density > 1:
         raise UsageError(f"--here --{given[0] if given else 'density'}: that is of guests; --here takes --workload, --pages, --repeat, --window, "
