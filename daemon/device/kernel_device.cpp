@@ -26,7 +26,7 @@ int call(int fd, unsigned long command, T* argument) {
 
 constexpr const char* kUnsupported = "set split_huge to no, or see split-huge in 'hmkctl doctor'";
 
-Error failed(const char* verb, int err, std::string remedy = "see the kernel log (dmesg)") {
+Error failed(const char* verb, int err, std::string remedy = kUnexpected) {
   return {std::string("hmk refused ") + verb + ": " + std::strerror(err), std::move(remedy), err};
 }
 
@@ -40,7 +40,7 @@ Result<Fd> open_device(const std::string& path) {
   if (err == EACCES || err == EPERM)
     return Error{path + " may not be opened by this user", "run hmkd as root or in the group hmk",
                  err};
-  return Error{path + " cannot be opened: " + std::strerror(err), "see the kernel log (dmesg)",
+  return Error{path + " cannot be opened: " + std::strerror(err), kUnexpected,
                err};
 }
 
@@ -212,7 +212,7 @@ Error explain_attach(int err, std::int32_t pid) {
       return {who + " cannot be profiled as configured: this kernel lacks something", kUnsupported,
               EINVAL};  // EOPNOTSUPP is of what no configuration changes: explain_start()
     default:
-      return {who + " cannot be attached: " + std::strerror(err), "see the kernel log (dmesg)",
+      return {who + " cannot be attached: " + std::strerror(err), kUnexpected,
               err};
   }
 }

@@ -39,7 +39,7 @@ Result<Table> Table::map(int device_fd, std::size_t bytes) {
   void* const base = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, device_fd, 0);
   if (base == MAP_FAILED)
     return Error{std::string("the table cannot be mapped: ") + std::strerror(errno),
-                 "see the kernel log (dmesg)", errno};
+                 kUnexpected, errno};
   Table table;
   table.base_ = static_cast<const std::byte*>(base);
   table.bytes_ = bytes;

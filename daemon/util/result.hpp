@@ -24,6 +24,10 @@ struct Error {
   std::string line() const { return remedy.empty() ? what : what + "; " + remedy; }
 };
 
+/// Remedy of an errno nobody is known to return.
+inline constexpr const char* kUnexpected =
+    "run 'hmkctl doctor'; if it finds nothing, report this line as a bug";
+
 template <class T>
 class [[nodiscard]] Result {
  public:

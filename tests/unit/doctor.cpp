@@ -149,5 +149,27 @@ TEST(Doctor, ACompressedModuleIsFound) {
   EXPECT_EQ(found(tree, "module file").found, "updates/dkms/hmk.ko.zst");
 }
 
+Findings of_features(std::initializer_list<unsigned> off) {
+  hmk_info info{};
+  info.features = (1u << HMK_FEAT_NR) - 1 - (1u << HMK_FEAT_TEST_SWITCHES);
+  for (const unsigned feature : off) info.features &= ~(1u << feature);
+  Findings findings;
+  check_features(info, findings);
+  std::erase_if(findings, [](const Finding& finding) { return finding.state != State::warn; });
+  return findings;
+}
+
+TEST(Doctor, WarnsOfEachWayInWhichNothingOfOthersMoves) {
+  EXPECT_TRUE(of_features({}).empty());
+  EXPECT_TRUE(of_features({HMK_FEAT_MOVE_OWN}).empty()) << "migrate_vma is left";
+  const Findings none = of_features({HMK_FEAT_MOVE_OWN, HMK_FEAT_MOVE_VMA});
+  const Findings unasked = of_features({HMK_FEAT_LSM_CHECK});
+  ASSERT_EQ(none.size(), 1u);
+  ASSERT_EQ(unasked.size(), 1u);
+  EXPECT_EQ(none[0].check, "moving");
+  EXPECT_EQ(unasked[0].check, "moving");
+  EXPECT_NE(none[0].found, unasked[0].found);
+}
+
 }  // namespace
 }  // namespace hmkctl
