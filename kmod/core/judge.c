@@ -239,7 +239,8 @@ static __u32 judge(const struct hmk_ladder *l, const struct hmk_crowd *crowd, st
 	r->whi_q16 = judge_towards(r->whi_q16, n.hi_q16, n.samples, inverse);
 	r->trust = trust > MAX_U16 ? MAX_U16 : (__u16)trust;
 	r->age = (__u8)(r->age + (r->age < 0xff));
-	flags &= ~(HMK_REGION_NEW | HMK_REGION_AGAIN | HMK_REGION_BEYOND | HMK_REGION_ODD);
+	flags &= ~(HMK_REGION_NEW | HMK_REGION_AGAIN | HMK_REGION_BEYOND | HMK_REGION_ODD |
+		   HMK_REGION_QUARTER);
 	flags |= judge_again(crowd, r);
 	flags |= judge_rung(l, crowd, r);
 	if (odd && judge_told(l, r, n.row))

@@ -32,16 +32,27 @@ static inline __u64 piece_bytes(const struct hmk_region *r)
 							: HMK_CORE_BASE_REGION;
 }
 
-static inline __u64 piece_start(const struct hmk_region *r, __u64 address)
+/* What of the @size bytes around an address is the region's; a power of two. */
+static inline __u64 part_start(const struct hmk_region *r, __u64 address, __u64 size)
 {
-	__u64 start = address & ~(piece_bytes(r) - 1);
+	__u64 start = address & ~(size - 1);
 
 	return start > r->start ? start : r->start;
 }
 
+static inline __u64 part_end(const struct hmk_region *r, __u64 address, __u64 size)
+{
+	return min_u64((address | (size - 1)) + 1, r->end);
+}
+
+static inline __u64 piece_start(const struct hmk_region *r, __u64 address)
+{
+	return part_start(r, address, piece_bytes(r));
+}
+
 static inline __u64 piece_end(const struct hmk_region *r, __u64 address)
 {
-	return min_u64((address | (piece_bytes(r) - 1)) + 1, r->end);
+	return part_end(r, address, piece_bytes(r));
 }
 
 #endif /* HMK_CORE_PART_H */

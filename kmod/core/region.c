@@ -29,6 +29,20 @@ __u32 hmk_region_at(const struct hmk_region *r, __u32 nr, __u64 address)
 	return low < nr ? low : 0;
 }
 
+/* The quarter that is noted in a region, at least a page. Return: its pages, 0 where none is. */
+static __u64 region_quarter(const struct hmk_region *r, __u64 *from)
+{
+	const __u32 noted = (r->flags & HMK_REGION_QUARTER) >> HMK_REGION_QUARTER_SHIFT;
+	const __u64 pages = hmk_region_pages(r);
+	__u64 first;
+
+	if (!noted)
+		return 0;
+	first = pages * (noted - 1) / 4;
+	*from = r->start + (first << HMK_CORE_PAGE_SHIFT);
+	return (pages * noted + 3) / 4 - first;
+}
+
 /**
  * hmk_region_sample() - the page a sample watches.
  * @r:        its region.
@@ -39,7 +53,8 @@ __u32 hmk_region_at(const struct hmk_region *r, __u32 nr, __u64 address)
  *
  * The samples lie evenly over the region's pieces of 2 MiB, one piece further in
  * each interval: after pieces / @quota intervals every piece has been watched,
- * where chance alone leaves out a third of them.
+ * where chance alone leaves out a third of them. Those that meet in a piece share it out.
+ * The first one of a piece that was cut out watches the quarter that the odd sample was in.
  *
  * Return: a page address in @r.
  */
@@ -50,6 +65,14 @@ __u64 hmk_region_sample(const struct hmk_region *r, __u32 k, __u32 quota,
 	__u64 pieces = (r->end - first + size - 1) / size;
 	__u64 at = first + (k * pieces / quota + interval) % pieces * size;
 	__u64 from = piece_start(r, at), pages = (piece_end(r, at) - from) >> HMK_CORE_PAGE_SHIFT;
+	__u64 meet = (quota + pieces - 1) / pieces, low = 0;
+	const __u64 noted = k ? 0 : region_quarter(r, &from);
 
-	return from + (random % pages << HMK_CORE_PAGE_SHIFT);
+	if (noted)
+		return from + (random % noted << HMK_CORE_PAGE_SHIFT);
+	if (meet > 1 && meet <= pages) {
+		low = pages * (k % meet) / meet;
+		pages = pages * (k % meet + 1) / meet - low;
+	}
+	return from + ((low + random % pages) << HMK_CORE_PAGE_SHIFT);
 }

@@ -12,19 +12,20 @@
 #define MAX_PARTS	(HMK_CORE_MAX_QUOTA + 1)
 #define TRUST_ONE	16u	/* that of one sample */
 #define PIECE_TRUST	(TRUST_ONE / 8)	/* of a piece chosen because it stands out */
+#define FAR_APART	3u		/* steps: a rate 512 times as high */
 #define SPLIT_TRUST	(3 * TRUST_ONE)	/* a region of one sample: what that is compared with */
 
 /* Where a region comes apart. */
 struct cuts {
 	__u32 nr;			/* parts, in address order */
 	__u64 end[MAX_PARTS];
-	int   count[MAX_PARTS];		/* of the odd sample in the part; -1: none */
+	const struct hmk_sample *odd[MAX_PARTS];	/* that the part was cut out for, or NULL */
 };
 
-static void split_add_part(struct cuts *c, __u64 end, int count)
+static void split_add_part(struct cuts *c, __u64 end, const struct hmk_sample *odd)
 {
 	c->end[c->nr] = end;
-	c->count[c->nr++] = count;
+	c->odd[c->nr++] = odd;
 }
 
 /* Middle of a region at leaf alignment, or 0 when a half were less than a leaf. */
@@ -93,6 +94,35 @@ static struct odd split_odd_by_number(const struct hmk_region *r, const struct h
 				    : (struct odd){ .few = middle, .many = ~0u };
 }
 
+/*
+ * Whether a region is hot in part: its coldest sample would be odd if all of it were as hot
+ * as its hottest, and they are far apart. One that has changed as a whole, and of which a
+ * sample lags behind by chance, is not.
+ */
+static int split_in_part(const struct hmk_region *r, const struct hmk_ladder *l)
+{
+	return r->count_max >= r->count_min + FAR_APART &&
+	       r->count_min < l->few[hmk_ladder_row(l, (__u32)r->count_max << 16)];
+}
+
+/*
+ * How much is cut out around an odd sample: a piece, and a quarter of a region that is no
+ * more than one and is hot in part. What is hot in it may be that small, and halves
+ * would lose it again.
+ */
+static __u64 split_odd_bytes(const struct hmk_region *r, const struct hmk_split_rule *rule)
+{
+	const __u64 leaf = hmk_region_leaf_bytes(r);
+	__u64 size = piece_bytes(r);
+
+	if (!hmk_ladder_climbs(rule->ladder) || hmk_region_bytes(r) > size ||
+	    !split_in_part(r, rule->ladder))
+		return size;
+	while (size > leaf && 4 * size > hmk_region_bytes(r))
+		size /= 2;
+	return size;
+}
+
 /* The odd sample with the lowest address from @from on, or NULL. */
 static const struct hmk_sample *split_next_odd(const struct hmk_region *r,
 					       const struct hmk_sample *s,
@@ -110,7 +140,7 @@ static const struct hmk_sample *split_next_odd(const struct hmk_region *r,
 }
 
 /*
- * The piece of each odd sample, and what lies between; a single piece is halved.
+ * The piece or quarter of each odd sample, and what lies between; a single one is halved.
  * No part is less than a leaf: a piece takes in what would be.
  */
 static void split_find_cuts(const struct hmk_region *r, const struct hmk_sample *s,
@@ -118,41 +148,48 @@ static void split_find_cuts(const struct hmk_region *r, const struct hmk_sample 
 {
 	const struct odd are_odd = hmk_ladder_climbs(rule->ladder) ?
 		split_odd_by_chance(r, rule->ladder) : split_odd_by_number(r, s);
-	const __u64 leaf = hmk_region_leaf_bytes(r);
+	const __u64 leaf = hmk_region_leaf_bytes(r), size = split_odd_bytes(r, rule);
 	const struct hmk_sample *odd;
 	__u64 from, at = r->start;
 
 	c->nr = 0;
 	for (odd = split_next_odd(r, s, &are_odd, at); odd && c->nr + 2 < MAX_PARTS;
 	     odd = split_next_odd(r, s, &are_odd, at)) {
-		from = piece_start(r, odd->addr);
+		from = part_start(r, odd->addr, size);
 		if (from < at + leaf)
 			from = at;
 		else
-			split_add_part(c, from, -1);
-		at = piece_end(r, odd->addr);
+			split_add_part(c, from, (void *)0);
+		at = part_end(r, odd->addr, size);
 		if (at < from + leaf)
-			at = piece_end(r, at);
+			at = part_end(r, at, size);
 		if (r->end < at + leaf)
 			at = r->end;
-		split_add_part(c, at, odd->count);
+		split_add_part(c, at, odd);
 	}
 	if (c->nr == 1 && at == r->end) {
 		c->nr = 0;
 		at = r->quota > 1 ? split_middle(r) : 0;
 		if (at)
-			split_add_part(c, at, -1);
+			split_add_part(c, at, (void *)0);
 	}
 	if (at < r->end)
-		split_add_part(c, r->end, -1);
+		split_add_part(c, r->end, (void *)0);
+}
+
+/* The quarter of the region that the address is in, as HMK_REGION_QUARTER notes it. */
+static __u32 split_quarter(const struct hmk_region *r, __u64 address)
+{
+	return (__u32)((address - r->start) * 4 / hmk_region_bytes(r) + 1)
+	       << HMK_REGION_QUARTER_SHIFT;
 }
 
 /* What an odd sample says holds for its piece alone. */
-static void split_judge_piece(struct hmk_region *piece, int count,
+static void split_judge_piece(struct hmk_region *piece, const struct hmk_sample *odd,
 			      const struct hmk_split_rule *rule)
 {
 	piece->prev_hi_q16 = piece->hi_q16;
-	piece->hi_q16 = (__u32)count << 16;
+	piece->hi_q16 = (__u32)odd->count << 16;
 	if (!hmk_ladder_climbs(rule->ladder)) {
 		piece->whi_q16 = hmk_hotness_ema_q16(piece->whi_q16, piece->hi_q16,
 						     rule->alpha_q16);
@@ -160,7 +197,7 @@ static void split_judge_piece(struct hmk_region *piece, int count,
 	}
 	piece->whi_q16 = piece->hi_q16;
 	piece->trust = PIECE_TRUST;
-	hmk_region_set(piece, HMK_REGION_AGAIN);
+	hmk_region_set(piece, HMK_REGION_AGAIN | split_quarter(piece, odd->addr));
 }
 
 /* What the others say holds for the rest: the odd ones no longer count there. */
@@ -170,8 +207,8 @@ static void split_judge_rest(struct hmk_region *rest, const struct cuts *c)
 	__u32 i, trust = 0;
 
 	for (i = 0; i < c->nr; i++) {
-		if (c->count[i] >= 0) {
-			odd += ((__u64)(__u32)c->count[i] << 16) * TRUST_ONE;
+		if (c->odd[i]) {
+			odd += ((__u64)c->odd[i]->count << 16) * TRUST_ONE;
 			trust += TRUST_ONE;
 		}
 	}
@@ -204,8 +241,8 @@ static void split_cut(const struct hmk_region *r, const struct cuts *c,
 		out[i].away_pages = region_share(rest.away_pages, part, whole);
 		trust = region_share_up(rest.trust, part, whole);
 		out[i].trust = (__u16)(trust > TRUST_ONE ? trust : TRUST_ONE);
-		if (c->count[i] >= 0)
-			split_judge_piece(&out[i], c->count[i], rule);
+		if (c->odd[i])
+			split_judge_piece(&out[i], c->odd[i], rule);
 		else
 			rest.trust = (__u16)(rest.trust - trust);
 		more -= given;
@@ -249,8 +286,8 @@ __u32 hmk_regions_split_room(const struct hmk_region *in, __u32 nr,
  * When the spread of a region's counts is above tau2, or with a ladder when a count is
  * one that chance rarely gives at its hotness, the 2 MiB around each odd
  * sample become a region of their own, judged by that sample; a region of at
- * most 2 MiB is cut in its middle, at leaf alignment. All other parts inherit
- * its hotness. Each part has one sample at least; what that takes beyond the
+ * most 2 MiB is cut in its middle, or with a ladder around the sample, at leaf
+ * alignment. All other parts inherit its hotness. Each part has one sample at least; what that takes beyond the
  * region's own is lent. Not cut: new and stale regions, those of one sample (with a
  * ladder: unless earlier ones tell what is odd), those of less than two whole leaves,
  * and when @out is full. Pages

@@ -4,6 +4,8 @@
 #include <hmk/core/ladder.h>
 #include <hmk/core/quota.h>
 
+#include <algorithm>
+
 #include "support/regions.hpp"
 
 using namespace hmk::test;
@@ -237,6 +239,52 @@ TEST_F(LadderJudge, SplitsWhatChanceRarelyGives) {
     }
   }
   EXPECT_EQ(ladder_.many[16], 3);
+}
+
+TEST_F(LadderJudge, CutsAQuarterOutOfOnePieceAndLooksThereAgain) {
+  const hmk_split_rule rule = {
+      .tau2_q16 = kOne, .alpha_q16 = 0, .generation = 2, .ladder = &ladder_};
+  const std::uint64_t quarter = kBasePages / 4 * kPageBytes;
+  for (std::uint64_t page = 0; page < kBasePages; page += 37) {
+    hmk_region r = steady(kOne, 32 * 16, 0);
+    r.end = kBasePages * kPageBytes;
+    r.quota = 3;
+    hmk_sample samples[3] = {};
+    samples[1].addr = page * kPageBytes;
+    samples[1].count = 3;
+    hmk_hotness_gather(&r, 1, samples);
+    hmk_ladder_judge(&ladder_, &crowd_, &r, 1);
+    Regions out(8);
+    hmk_split_result result;
+    out.resize(hmk_regions_split(&r, 1, samples, out.data(), 8, &rule, &result));
+    const auto cut = std::ranges::find_if(
+        out, [&](const hmk_region& each) { return each.end > samples[1].addr; });
+    EXPECT_EQ(cut->start, samples[1].addr / quarter * quarter);
+    EXPECT_EQ(cut->end - cut->start, quarter);
+    for (std::uint64_t random = 0; random < 64; ++random) {
+      const std::uint64_t at = hmk_region_sample(&*cut, 0, 3, random, random);
+      EXPECT_EQ((at - cut->start) * 4 / quarter, (samples[1].addr - cut->start) * 4 / quarter);
+    }
+    judge(*cut, 3);
+    EXPECT_FALSE(hmk_region_is(&*cut, HMK_REGION_QUARTER)) << "that was once";
+  }
+}
+
+TEST_F(LadderJudge, HalvesOnePieceWhoseSamplesAreNotFarApart) {
+  const hmk_split_rule rule = {
+      .tau2_q16 = kOne, .alpha_q16 = 0, .generation = 2, .ladder = &ladder_};
+  hmk_region r = steady(kOne, 32 * 16, 0);
+  r.end = kBasePages * kPageBytes;
+  r.quota = 2;
+  hmk_sample samples[2] = {};
+  samples[0].count = 3;
+  samples[1].count = 1;
+  hmk_hotness_gather(&r, 1, samples);
+  hmk_ladder_judge(&ladder_, &crowd_, &r, 1);
+  Regions out(4);
+  hmk_split_result result;
+  ASSERT_EQ(hmk_regions_split(&r, 1, samples, out.data(), 4, &rule, &result), 2u);
+  EXPECT_EQ(out[0].end, kBasePages / 2 * kPageBytes);
 }
 
 TEST(MaxRegion, IsWhatItsSamplesCover) {

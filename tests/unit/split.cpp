@@ -215,6 +215,42 @@ TEST(RegionSample, VisitsEveryPieceInAsManyIntervalsAsThereArePiecesToASample) {
   for (const int visits : seen) EXPECT_GE(visits, 1);
 }
 
+TEST(RegionSample, SharesAPieceOutAmongThoseThatMeetInIt) {
+  const hmk_region r = region_of(0, kBasePages);
+  for (std::uint64_t random = 0; random < 1000; random += 37) {
+    for (std::uint32_t k = 0; k < 4; k++) {
+      const std::uint64_t page = hmk_region_sample(&r, k, 4, random, random * 7919) / kPageBytes;
+      EXPECT_EQ(page / (kBasePages / 4), k);
+    }
+  }
+}
+
+TEST(RegionSample, LiesInItsRegionHoweverSmallAndWhicheverQuarterIsNoted) {
+  for (std::uint64_t first = 510; first < 514; ++first) {
+    for (std::uint64_t pages = 1; pages < 10; ++pages) {
+      for (std::uint32_t noted = 0; noted <= 4; ++noted) {
+        hmk_region r = region_of(first, first + pages);
+        r.flags = static_cast<__u16>(noted << HMK_REGION_QUARTER_SHIFT);
+        for (std::uint32_t quota = 1; quota <= 5; ++quota) {
+          for (std::uint64_t random = 0; random < 20; ++random) {
+            const std::uint64_t at = hmk_region_sample(&r, static_cast<std::uint32_t>(random) % quota, quota, random, random);
+            ASSERT_GE(at, r.start);
+            ASSERT_LT(at, r.end);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(RegionSample, OfMoreThanThePagesOfAPieceFallsAnywhereInIt) {
+  const hmk_region r = region_of(5, 7);
+  for (std::uint32_t k = 0; k < 3; k++) {
+    const std::uint64_t page = hmk_region_sample(&r, k, 3, 0, k) / kPageBytes;
+    EXPECT_TRUE(page == 5 || page == 6) << page;
+  }
+}
+
 TEST_F(RegionSplit, OfNothingIsNothing) {
   EXPECT_TRUE(split({}).empty());
 }

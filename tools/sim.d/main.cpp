@@ -111,9 +111,14 @@ int run(int argc, char** argv) {
   app.add_option("--profiler", profilers, "which ones (default: all)")
       ->delimiter(',')
       ->check(CLI::IsMember(hmk::sim::profiler_names()));
-  app.add_option("--layout", layout, "of the hot set: in one piece, or in pieces of 2 MiB")
+  app.add_option("--layout", layout, "of the hot set: in one piece, or in many")
       ->check(CLI::IsMember({"contiguous", "scattered"}))
       ->capture_default_str();
+  app.add_option("--piece", world.piece, "size of a scattered hot set's pieces (default: 2MiB)")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(hmk::sim::Bytes{4096}, hmk::sim::Bytes{1} << 30));
+  app.add_option("--hot", world.hot, "size of needle-160g's hot set (default: 200MiB)")
+      ->transform(CLI::AsSizeValue(false));
   app.add_option("--leaf", leaf, "size of a page-table leaf")
       ->check(CLI::IsMember({"4K", "2M"}))
       ->capture_default_str();

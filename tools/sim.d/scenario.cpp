@@ -11,7 +11,7 @@ namespace {
 
 constexpr Bytes kMiB = 1ull << 20;
 constexpr Bytes kGiB = 1ull << 30;
-constexpr Bytes kPiece = 2 * kMiB;  // a scattered hot set consists of these
+constexpr Bytes kPiece = 2 * kMiB;  // memory and what is hot are whole numbers of these
 constexpr std::uint64_t kHeap = 0x7f0000000000;
 
 // GUPS: 10 % of the pages get 90 % of the accesses, so a cold page gets 1/81.
@@ -26,21 +26,21 @@ hmk_span span(std::uint64_t start, Bytes bytes, unsigned leaf_shift) {
   return s;
 }
 
-/// `hot` bytes of [start, start + bytes): in one piece at three eighths of it, or
-/// in pieces of 2 MiB, each at a random place of its own stretch of memory.
-RangeSet hot_set(std::uint64_t start, Bytes bytes, Bytes hot, Layout layout, std::uint64_t seed) {
-  const std::uint64_t pieces = bytes / kPiece, wanted = hot / kPiece;
-  if (layout == Layout::kContiguous) {
-    const std::uint64_t first = start + pieces * 3 / 8 * kPiece;
-    return RangeSet({{first, first + wanted * kPiece}});
+/// `hot` bytes of [kHeap, kHeap + bytes): in one piece at three eighths of it, or
+/// in pieces, each at a random place of its own stretch of memory.
+RangeSet hot_set(const ScenarioOptions& o, Bytes bytes, Bytes hot, std::uint64_t seed) {
+  if (o.layout == Layout::kContiguous) {
+    const std::uint64_t first = kHeap + bytes / kPiece * 3 / 8 * kPiece;
+    return RangeSet({{first, first + hot / kPiece * kPiece}});
   }
   // Selection sampling (Knuth, algorithm S): each set of pieces is as likely as any other.
   std::vector<Range> chosen;
-  std::uint64_t left = wanted;
+  const std::uint64_t pieces = bytes / o.piece;
+  std::uint64_t left = hot / o.piece;
   Random random(hash(seed, 0x5ca77e7, 0, 0));
   for (std::uint64_t i = 0; i < pieces && left; i++) {
     if (random.below(pieces - i) >= left) continue;
-    chosen.push_back({start + i * kPiece, start + (i + 1) * kPiece});
+    chosen.push_back({kHeap + i * o.piece, kHeap + (i + 1) * o.piece});
     left--;
   }
   return RangeSet(chosen);
@@ -54,7 +54,7 @@ void set_rates(World& world, double hot, double cold) {
 World one_heap(const ScenarioOptions& o, Bytes bytes, Bytes hot, std::uint64_t seed) {
   World world;
   world.spans = {span(kHeap, bytes, o.leaf_shift)};
-  world.hot = hot_set(kHeap, bytes, hot, o.layout, seed);
+  world.hot = hot_set(o, bytes, hot, seed);
   set_rates(world, o.hot_rate, o.hot_rate * kColdShare);
   return world;
 }
@@ -81,7 +81,7 @@ Scenario gups_jump(const ScenarioOptions& o) {
 
 Scenario needle(const ScenarioOptions& o) {
   const Bytes bytes = size(o, 160 * kGiB);
-  World world = one_heap(o, bytes, std::min(200 * kMiB, bytes / 2), o.seed);
+  World world = one_heap(o, bytes, std::min(o.hot ? o.hot : 200 * kMiB, bytes / 2), o.seed);
   set_rates(world, o.hot_rate, o.hot_rate / 1000);  // an idle machine around it
   return {.intervals = 15, .worlds = {world}, .from = {0}};
 }

@@ -23,6 +23,8 @@ struct ScenarioOptions {
   unsigned leaf_shift = 12;
   double hot_rate = 1.0;  // accesses per hot leaf and second
   Bytes bytes = 0;        // managed memory instead of the scenario's; 0: as it says
+  Bytes hot = 0;          // of needle-160g; 0: as it says
+  Bytes piece = 2 << 20;  // a scattered hot set consists of these
 };
 
 struct Scenario {

@@ -91,6 +91,9 @@ HMK_CORE_ASSERT(sizeof(struct hmk_sample) == 16);
 #define HMK_REGION_FALLING	(1u << 9)	/* colder than its past */
 #define HMK_REGION_AGAIN	(1u << 10)	/* one more look decides: it goes first */
 #define HMK_REGION_ODD		(1u << 11)	/* a count is one that chance rarely gives */
+/* Where in it the odd sample was that has cut it out: a quarter + 1, or 0. */
+#define HMK_REGION_QUARTER_SHIFT	12
+#define HMK_REGION_QUARTER	(7u << HMK_REGION_QUARTER_SHIFT)
 
 #ifdef __cplusplus
 }
