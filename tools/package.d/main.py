@@ -11,7 +11,10 @@ sys.path.insert(0, str(ROOT / "tools/lab.d"))
 from lab.errors import LabError  # noqa: E402
 
 import build  # noqa: E402
+import live  # noqa: E402
 import prove  # noqa: E402
+
+MACHINE = ROOT / "configs/lab/four-tier.yaml"
 
 
 def parse() -> argparse.Namespace:
@@ -19,7 +22,9 @@ def parse() -> argparse.Namespace:
     flags.add_argument("--out", type=Path, default=ROOT / "build/packages", metavar="DIR", help="where the packages go (build/packages)")
     flags.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="compile so many files at a time")
     flags.add_argument("--prove", action="store_true", help="install, upgrade and purge them in a bare Debian 12")
-    flags.add_argument("--reuse", action="store_true", help="with --prove: take the packages that are in DIR")
+    flags.add_argument("--live", action="store_true", help="the same in a Debian 12 that boots from a disk of its own under QEMU, with systemd: "
+                       "installation, reboot, upgrade with a program managed, newer kernel, purge; about an hour")
+    flags.add_argument("--reuse", action="store_true", help="with --prove or --live: take the packages that are in DIR")
     return flags.parse_args()
 
 
@@ -31,6 +36,8 @@ def main() -> int:
         print(package)
     if args.prove:
         prove.prove(ROOT, packages)
+    if args.live:
+        live.live(ROOT, packages, MACHINE)
     return 0
 
 

@@ -91,7 +91,7 @@ def newer(packages: List[Path], folder: Path) -> List[Path]:
     for package in packages:
         tree = folder / package.stem
         subprocess.run(["dpkg-deb", "-R", str(package), str(tree)], check=True)
-        version = _field(package, "Version")
+        version = field(package, "Version")
         following = version + ".1"
         source = tree / f"usr/src/hmk-{version}"
         changed = [tree / "DEBIAN" / name for name in ("control", "postinst", "prerm", "md5sums")]
@@ -106,7 +106,7 @@ def newer(packages: List[Path], folder: Path) -> List[Path]:
     return made
 
 
-def _field(package: Path, name: str) -> str:
+def field(package: Path, name: str) -> str:
     return subprocess.run(["dpkg-deb", "-f", str(package), name], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
@@ -116,7 +116,7 @@ def prove(root: Path, packages: List[Path]) -> None:
         box = Box(root, Path(scratch) / "root")
         box.put(packages)
         before, accounts = _prepare(box)
-        _install(box, _field(packages[0], "Version"))
+        _install(box, field(packages[0], "Version"))
         _upgrade(box, newer(packages, Path(scratch)))
         _purge(box, before, accounts)
     print("PASS")
@@ -165,7 +165,7 @@ def _upgrade(box: Box, packages: List[Path]) -> None:
     check("stays as it is" in told, "and says so")
     check(config.read_text(encoding="utf-8") == edited, "what was edited in /etc/hmk/hmkd.yaml is kept")
     modules = _modules(box)
-    following = _field(packages[0], "Version")
+    following = field(packages[0], "Version")
     source = box.run("dkms", "dkms status hmk").strip()
     is_new = len(modules) == 1 and f"hmk/{following}" in source and source.count("hmk/") == 1
     check(is_new, f"the new module has replaced the old: {source}")

@@ -11,6 +11,9 @@ from .machine import Machine
 CMDLINE = ("console=ttyS0 quiet panic=-1 oops=panic numa_balancing=disable mitigations=off "
            "nowatchdog random.trust_cpu=on rcupdate.rcu_cpu_stall_timeout=60")
 
+# As Debian boots, but for what only costs time under TCG.
+DISK_CMDLINE = "root=/dev/vda rw console=ttyS0 quiet panic=-1 mitigations=off nowatchdog random.trust_cpu=on"
+
 CLOCKS = ("host", "instructions")
 INSTRUCTION_NS = (1, 2, 4, 8, 16, 32, 64)
 MULTI_THREADED = ("-accel", "tcg,thread=multi")
@@ -52,10 +55,7 @@ def command(program: Sequence[str], machine: Machine, image: Path, initrd: Path,
             console: Path, extra_cmdline: str = "", plugin: Optional[str] = None,
             driven_by: Sequence[str] = MULTI_THREADED, spacers: int = 0) -> List[str]:
     """All arguments, the program first; `spacers` from nr_spacers()."""
-    # However the caller ends, no guest outlives it.
-    args = ["setpriv", "--pdeathsig", "KILL", *program, *driven_by, "-nodefaults", "-display", "none",
-            "-no-reboot", "-machine", "q35,hmat=on", "-m", f"{machine.memory}B",
-            "-kernel", str(image), "-initrd", str(initrd), "-append", f"{CMDLINE} {extra_cmdline}".strip(),
+    args = [*_bare(program, machine, driven_by, image, initrd, f"{CMDLINE} {extra_cmdline}".strip()),
             "-serial", f"file:{_comma(console)}",
             "-chardev", f"socket,id=control,path={_comma(socket)}", "-device", "virtio-serial-pci",
             "-device", "virtserialport,chardev=control,name=hmk.control",
@@ -63,6 +63,23 @@ def command(program: Sequence[str], machine: Machine, image: Path, initrd: Path,
             "-virtfs", f"local,path={_comma(share)},mount_tag=share,security_model=none,multidevs=remap",
             *_nodes(machine, spacers)]
     return [*args, "-plugin", plugin] if plugin else args
+
+
+def disk_command(program: Sequence[str], machine: Machine, image: Path, initrd: Path, disk: Path, port: str, socket: Path,
+                 console: Path) -> List[str]:
+    """All arguments for a system that boots from a disk of its own, with the kernel and initrd that lie on it: no share with
+    the host and no network. What is written to /dev/virtio-ports/PORT in there comes out at `socket`, which listens."""
+    return [*_bare(program, machine, MULTI_THREADED, image, initrd, DISK_CMDLINE), "-serial", f"file:{_comma(console)}",
+            "-drive", f"file={_comma(disk)},if=virtio,format=raw,cache=unsafe",
+            "-chardev", f"socket,id=port,path={_comma(socket)}", "-device", "virtio-serial-pci",
+            "-device", f"virtserialport,chardev=port,name={port}", *_nodes(machine, 0)]
+
+
+def _bare(program: Sequence[str], machine: Machine, driven_by: Sequence[str], image: Path, initrd: Path, cmdline: str) -> List[str]:
+    # However the caller ends, no guest outlives it.
+    return ["setpriv", "--pdeathsig", "KILL", *program, *driven_by, "-nodefaults", "-display", "none",
+            "-no-reboot", "-machine", "q35,hmat=on", "-m", f"{machine.memory}B",
+            "-kernel", str(image), "-initrd", str(initrd), "-append", cmdline]
 
 
 def _comma(path: Path) -> str:
