@@ -18,7 +18,7 @@ policy::Bytes limit_of(const Config& config, const Target& target,
   if (!config.is_promote_limit_auto) return config.promote_limit;
   const auto interval_ns = static_cast<double>(config.interval.count());
   return policy::auto_limit(tiers, interval_ns * config.move_time_bp / 10000,
-                            target.balance().measured());
+                            target.balance().plans_by());
 }
 
 policy::PolicyParams to_params(const Config& config, const Target& target,
@@ -58,7 +58,7 @@ policy::ProcessView view_of(const Target& target, std::span<const policy::TierVi
                            .tiers = tiers,
                            .weight = weight_of(config, target.pid(), comm),
                            .promote_limit = target.balance().governor().limit(limit),
-                           .measured = target.balance().measured()};
+                           .measured = target.balance().plans_by()};
   for (std::size_t t = 0; t < tiers.size(); ++t) {
     view.cap.push_back(bound_of(config.caps, target.pid(), comm, t).value_or(policy::kNoBound));
     view.floor.push_back(bound_of(config.floors, target.pid(), comm, t).value_or(0));
@@ -82,7 +82,8 @@ void decide_together(const std::vector<Target*>& seen, const Surroundings& aroun
   if (seen.size() > 1 || !around.config.caps.empty())  // or nobody asks
     for (std::size_t i = 0; i < seen.size(); ++i) views[i].held = held_by(*seen[i]);
 
-  const std::vector<policy::Plan> plans = policy::make_plans(views, params);
+  std::vector<policy::Plan> plans = policy::make_plans(views, params);
+  for (std::size_t i = 0; i < seen.size(); ++i) seen[i]->balance().conserve(plans[i]);
   // What makes room for others is sent first.
   for (const bool is_first : {true, false})
     for (std::size_t i = 0; i < seen.size(); ++i)

@@ -93,6 +93,8 @@ bool Balance::saw(std::span<const RegionView> regions, std::span<const TierView>
   const Load load = load_of(regions, {tiers, GainModel(tiers, params)});
   cpu_ = static_cast<double>(interval.cpu_ns) / interval.seconds;
   scale_ = conserving_scale(load.stalls);
+  is_governed_ = interval.is_governed;
+  most_ = interval.horizon;
 
   persistence_.saw(regions, load.hits);
   horizon_ = persistence_.horizon(interval.horizon);
@@ -108,6 +110,12 @@ bool Balance::saw(std::span<const RegionView> regions, std::span<const TierView>
                         .is_rising = ledger_.is_rising(),
                         .has_moved = ledger_.has_moved(),
                         .has_changed = persistence_.has_changed()});
+}
+
+void Balance::conserve(Plan& plan) const {
+  if (is_governed_) return;
+  for (auto* const moves : {&plan.promotions, &plan.demotions})
+    for (Move& move : *moves) move.saved_ns_per_s *= scale_;
 }
 
 void Balance::planned(const Plan& plan) {

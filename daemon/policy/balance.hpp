@@ -5,12 +5,14 @@
 //
 //   balance.moved(move, came);                  each part of a move that has ended
 //   balance.saw(regions, tiers, interval);      the interval has ended
-//   view.measured = balance.measured();         for the next plan
+//   view.measured = balance.plans_by();         for the next plan
 //   view.promote_limit = balance.governor().limit(promote_limit);
+//   balance.conserve(plan);
 //   balance.planned(plan);
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "policy/gain.hpp"
@@ -41,11 +43,16 @@ class Balance {
   /// ledger on a busy machine (hmk-bench policy), against 24 for ranking them.
   bool saw(std::span<const RegionView> regions, std::span<const TierView> tiers,
            const Interval& interval);
+  /// A plan that goes by what is assumed may promise more time than the process has: no more.
+  void conserve(Plan& plan) const;
   void planned(const Plan& plan);
 
   /// Whether the tiers' latencies are known: without them nothing above is time.
   bool knows() const { return model_.knows(); }
   Measured measured() const { return {scale_, horizon_, &costs_}; }
+  /// What the next plan goes by: what was measured where the process is governed, else what is
+  /// assumed of all.
+  Measured plans_by() const { return is_governed_ ? measured() : Measured{.horizon = most_}; }
   const MoveCosts& costs() const { return costs_; }
   const Ledger& ledger() const { return ledger_; }
   const Persistence& persistence() const { return persistence_; }
@@ -68,6 +75,8 @@ class Balance {
   Governor governor_;
   GainModel model_{{}, {}};  // of the last interval
   Advice advice_;
+  bool is_governed_ = false;
+  double most_ = std::numeric_limits<double>::infinity();  // intervals: the horizon of the configuration
   double scale_ = 1, horizon_ = 1, cpu_ = 0, cpu_mean_ = 0, stalls_mean_ = 0;
 };
 

@@ -22,7 +22,7 @@ Plan plan_of(const Machine& m, const std::vector<RegionView>& regions, const Bal
   Ranking ranking({.buckets = m.params.buckets, .hotness_max = m.params.hotness_max}, m.nodes());
   ranking.update(0, regions);
   const ProcessView view{
-      .histogram = &ranking.histogram(), .tiers = m.tiers, .measured = balance.measured()};
+      .histogram = &ranking.histogram(), .tiers = m.tiers, .measured = balance.plans_by()};
   return make_plans({&view, 1}, m.params).front();
 }
 
@@ -44,7 +44,7 @@ TEST(BalanceProperties, NoPlanPromisesMoreThanTheCpuTimeOfTheInterval) {
     if (!GainModel(m.tiers, {}).knows()) continue;
     Balance balance;
     const std::vector<RegionView>& regions = m.regions[0];
-    balance.saw(regions, m.tiers, {.seconds = seconds, .cpu_ns = cpu_ns, .horizon = 1000});
+    balance.saw(regions, m.tiers, {.seconds = seconds, .cpu_ns = cpu_ns, .horizon = 1000, .is_governed = true});
     const double sum = promised(plan_of(m, regions, balance)) * seconds;
     ASSERT_LE(sum, static_cast<double>(cpu_ns) * (1 + 1e-5));
     bound += promised(plan_of(m, regions, Balance())) * seconds > static_cast<double>(cpu_ns);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 Balance::Interval second(std::uint64_t cpu_ns) {
-  return {.seconds = 1, .cpu_ns = cpu_ns, .horizon = 60};
+  return {.seconds = 1, .cpu_ns = cpu_ns, .horizon = 60, .is_governed = true};
 }
 
 Plan plan_of(const Balance& balance, const std::vector<RegionView>& regions) {
@@ -23,7 +23,7 @@ Plan plan_of(const Balance& balance, const std::vector<RegionView>& regions) {
   const ProcessView view{.histogram = &histogram,
                          .tiers = tiers,
                          .promote_limit = balance.governor().limit(1024 * kMiB),
-                         .measured = balance.measured()};
+                         .measured = balance.plans_by()};
   return make_plans({&view, 1}, {}).front();
 }
 
@@ -46,6 +46,21 @@ TEST(Balance, PromisesNoMoreThanTheProcessHasTime) {
   EXPECT_EQ(slack.measured().scale, 1) << "it has time for all of them";
   balance.saw(regions, two_tiers(64), second(0));
   EXPECT_TRUE(plan_of(balance, regions).promotions.empty()) << "what does not run does not wait";
+}
+
+TEST(Balance, UngovernedPlansGoByWhatIsAssumedAndPromiseNoMoreThanThereIsTime) {
+  const std::vector<RegionView> regions = {warm(0, 1, 10)};
+  Balance balance;
+  Balance::Interval interval = second(kSecond);
+  interval.is_governed = false;
+  balance.saw(regions, two_tiers(64), interval);
+  EXPECT_EQ(balance.plans_by().scale, 1);
+  EXPECT_EQ(balance.plans_by().horizon, 60);
+  EXPECT_EQ(balance.plans_by().costs, nullptr);
+  Plan plan = plan_of(balance, regions);
+  ASSERT_EQ(plan.promotions.size(), 1u);
+  balance.conserve(plan);
+  EXPECT_NEAR(plan.promotions[0].saved_ns_per_s, 1e9 * 250 / 350, 1e3);
 }
 
 TEST(Balance, WhatMovesTookIsWhatTheNextOnesCost) {

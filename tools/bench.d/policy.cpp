@@ -79,7 +79,7 @@ nlohmann::ordered_json policy(const std::vector<std::uint32_t>& sizes, unsigned 
           .histogram = &ranking.histogram(),
           .tiers = tiers,
           .promote_limit = balance.governor().limit(PolicyParams{}.promote_limit),
-          .measured = balance.measured()};
+          .measured = balance.plans_by()};
       const Plan made = std::move(make_plans({&view, 1}, {}).front());
       balance.planned(made);
       const auto end = Clock::now();
