@@ -106,7 +106,7 @@ TEST(BalanceProperties, TheLedgerAddsUpToWhatEachPageSaves) {
     double sum = 0;
     for (const auto& [nodes, figures] : ledger.pairs()) sum += figures.realized;
     ASSERT_NEAR(sum, ledger.total().realized, 1e-6 * std::abs(sum) + 1e-3);
-    ASSERT_NEAR(ledger.figures(0, 1024 * 1024 * kMiB).realized, sum, 1e-6 * std::abs(sum) + 1e-3);
+    ASSERT_NEAR(ledger.figures(0, (1 << 20) * kMiB).realized, sum, 1e-6 * std::abs(sum) + 1e-3);
   }
   EXPECT_GT(all, 0);
 }
@@ -149,6 +149,7 @@ TEST(BalanceProperties, NobodyIsPromotedBeyondItsOwnLimit) {
       rankings.emplace_back(Histogram::Shape{m.params.buckets, m.params.hotness_max}, m.nodes());
       rankings.back().update(process, regions);
     }
+    views.reserve(rankings.size());
     for (const Ranking& ranking : rankings)
       views.push_back({.histogram = &ranking.histogram(),
                        .tiers = m.tiers,

@@ -71,7 +71,7 @@ TEST(Balance, WhatMovesTookIsWhatTheNextOnesCost) {
   ASSERT_EQ(plan.promotions.size(), 1u);
   // 2 ms a page: 1 s for all of it, twice what 60 intervals bring.
   for (int k = 0; k < 8; ++k)
-    balance.moved(plan.promotions[0], {.bytes = 2 * kMiB, .spent_ns = 512 * 2'000'000});
+    balance.moved(plan.promotions[0], {.bytes = 2 * kMiB, .spent_ns = 512 * 2'000'000ull});
   EXPECT_NEAR(balance.costs().ns_per_page(1, 0, false, 5000), 2e6, 2e5);
   balance.saw(regions, two_tiers(64), second(kSecond));
   EXPECT_TRUE(plan_of(balance, regions).promotions.empty());

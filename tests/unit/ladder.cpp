@@ -198,10 +198,10 @@ TEST_F(LadderJudge, SpreadsNewRegionsOverAllRungsWhileNothingIsKnown) {
 TEST_F(LadderJudge, SaysWhichCountsChanceRarelyGives) {
   for (const std::uint32_t hotness : {1u, 2u, 4u}) {
     const std::uint32_t row = hotness * HMK_LADDER_STEPS;
-    for (std::uint8_t rung = 0; rung <= hmk_ladder_top(&ladder_); ++rung) {
-      for (std::uint8_t seen = 0; seen <= ladder_.num_scans; ++seen) {
+    for (std::uint32_t rung = 0; rung <= hmk_ladder_top(&ladder_); ++rung) {
+      for (std::uint32_t seen = 0; seen <= ladder_.num_scans; ++seen) {
         const auto count = static_cast<std::uint8_t>(rung + seen);
-        hmk_region r = steady(hotness * kOne, 32 * 16, rung);
+        hmk_region r = steady(hotness * kOne, 32 * 16, static_cast<std::uint8_t>(rung));
         judge(r, count);
         const bool few = count < ladder_.few[row] && seen < ladder_.num_scans;
         const bool many = count >= ladder_.many[row] && seen;
@@ -220,10 +220,10 @@ TEST_F(LadderJudge, SplitsWhatChanceRarelyGives) {
   hmk_split_result result;
   for (std::uint8_t count = 0; count <= 3; ++count) {
     hmk_region r = steady(kOne, 32 * 16, 0);
-    r.end = 8 * 512 * kPageBytes;
+    r.end = 8 * kBasePages * kPageBytes;
     r.quota = 2;
     hmk_sample samples[2] = {};
-    samples[0].addr = 3 * 512 * kPageBytes;
+    samples[0].addr = 3 * kBasePages * kPageBytes;
     samples[0].count = count;
     samples[1].count = std::min<std::uint8_t>(count, 1);
     hmk_hotness_gather(&r, 1, samples);
