@@ -287,11 +287,10 @@ __u32 hmk_regions_split_room(const struct hmk_region *in, __u32 nr,
  * one that chance rarely gives at its hotness, the 2 MiB around each odd
  * sample become a region of their own, judged by that sample; a region of at
  * most 2 MiB is cut in its middle, or with a ladder around the sample, at leaf
- * alignment. All other parts inherit its hotness. Each part has one sample at least; what that takes beyond the
- * region's own is lent. Not cut: new and stale regions, those of one sample (with a
- * ladder: unless earlier ones tell what is odd), those of less than two whole leaves,
- * and when @out is full. Pages
- * covered and resident stay as they are.
+ * alignment. All other parts inherit its hotness. Each part has one sample at least; what
+ * that takes beyond the region's own is lent. Not cut: new and stale regions, those of one
+ * sample (with a ladder: unless earlier ones tell what is odd), those of less than two
+ * whole leaves, and when @out is full. Pages covered and resident stay as they are.
  *
  * Return: number of regions in @out.
  */

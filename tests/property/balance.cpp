@@ -119,7 +119,8 @@ TEST(BalanceProperties, SharesAndHorizonAreWithinTheirBounds) {
     for (int k = 0; k < 24; ++k) {
       std::vector<RegionView> regions;
       std::vector<float> hits;
-      for (const RegionView& r : random_machine(random).regions[0]) {
+      Machine m = random_machine(random);
+      for (const RegionView& r : m.regions[0]) {
         if (random.one_in(6)) continue;
         regions.push_back(r);
         hits.push_back(static_cast<float>(accesses_per_s(heat_of(r), r.resident)));

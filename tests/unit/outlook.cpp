@@ -166,6 +166,7 @@ TEST(VerdictText, EveryVerdictHasANameAndWords) {
     names.emplace_back(verdict_name(out.verdict));
     words.push_back(verdict_text(out));
   }
+  ASSERT_FALSE(names.empty());
   EXPECT_EQ(names.back(), "virtual-machine");
 }
 

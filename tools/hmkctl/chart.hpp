@@ -30,7 +30,7 @@ class Chart {
     double x = 0, y = 0;
   };
 
-  Chart(std::string title, Axis x, Axis y) : title_(std::move(title)), x_(x), y_(y) {}
+  Chart(std::string title, Axis x, Axis y) : title_(std::move(title)), x_(std::move(x)), y_(std::move(y)) {}
 
   /// Each name is in the legend once; an empty one is not.
   void line(const std::vector<Point>& points, const char* colour, const std::string& name);
