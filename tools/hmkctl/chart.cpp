@@ -115,7 +115,7 @@ std::string Chart::legend() const {
 std::string Chart::svg() const {
   std::string bars;
   for (const auto& [colour, path] : bars_)
-    bars += "<path fill=\"" + colour + "\" d=\"" + path + "\"/>\n";
+    bars.append("<path fill=\"").append(colour).append("\" d=\"").append(path).append("\"/>\n");
   return figure(title_, kWidth, kHeight, legend() + axes() + bars + body_);
 }
 
