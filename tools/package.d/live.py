@@ -13,11 +13,11 @@ from booted import Booted, forget, kernels, make_disk
 from prove import APT, KEPT, OURS, PLACE, Box, check, field, newer
 
 #: Beside what our packages depend on: a machine as people have it, and a program that is there to be managed.
-SYSTEM = "systemd-sysv udev dbus kmod e2fsprogs linux-image-amd64 linux-headers-amd64 gcc redis-server"
+SYSTEM = "systemd-sysv udev dbus kmod procps e2fsprogs linux-image-amd64 linux-headers-amd64 gcc redis-server"
 #: What a newer kernel brings, and a system that runs keeps.
 NEWER = "linux-image-amd64 linux-headers-amd64"
 ALSO_KEPT = re.compile(r"^/(boot|(usr/)?lib/(modules|linux-)|usr/src/linux-|usr/share/(doc|bug|lintian)/|var/lib/(systemd|redis|initramfs-tools|kernel)|"
-                       r"etc/(kernel|machine-id|systemd/system/[a-z-]*redis)|vmlinuz|initrd)")
+                       r"etc/(kernel|machine-id|sysctl\.d/90-tiering|systemd/system/[a-z-]*redis)|vmlinuz|initrd)")
 NO_NETWORK = "-o Acquire::Languages=none -o Acquire::Retries=0"
 
 # Its last keys are written last, and lie in slow memory; a thousand of them are asked for all the time.
@@ -28,6 +28,9 @@ systemd-run --unit=load sh -c 'while :; do redis-cli eval "for i = {KEYS - ASKED
 """
 RULE = ("sed -i 's/^mode:.*/mode: manage/; s/^attach:.*/attach: [unit=redis-server.service]/' /etc/hmk/hmkd.yaml && "
         "echo 'interval: 1s' >>/etc/hmk/hmkd.yaml && systemctl reload hmkd")
+#: Debian has it on where there are several nodes; doctor warns of it until then, and of what it did to a program.
+DOCTORS_ORDERS = ("echo kernel.numa_balancing=0 >/etc/sysctl.d/90-tiering.conf && sysctl -qp /etc/sysctl.d/90-tiering.conf && "
+                  "systemctl restart redis-server")
 MANAGED = "hmkctl --json status | grep -q '\"pid\": *'$(pidof redis-server)"
 PROMOTED = "hmkctl --json stats | grep -E '\"promoted_bytes\": *[1-9]'"
 FILES = "find / -xdev \\( ! -type d -o -name '*hmk*' \\) -print"
@@ -87,6 +90,9 @@ def _install(system: Booted, version: str) -> None:
     check("cannot be loaded" not in said, "the packages are installed")
     check(system.run("module", "cat /sys/module/hmk/version").strip() == version, "the module is loaded by it")
     check(system.run("service", "systemctl is-active hmkd").strip() == "active", "hmkd runs")
+    said = system.run("hmkctl doctor", "hmkctl doctor || :")
+    check("sysctl kernel.numa_balancing=0" in said, "doctor says what else places memory here")
+    system.run("what doctor says", DOCTORS_ORDERS)
     system.run("a rule", RULE)
     _works(system, "after the installation")
 
