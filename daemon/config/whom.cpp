@@ -66,15 +66,9 @@ std::string weights_text(const Config& config) {
 }
 
 Result<void> set_governor(Config& config, std::string_view text) {
-  bool others = false;
-  for (const auto& [word, value] : {std::pair{"on", true}, {"off", false}}) {
-    if (!text.starts_with(word)) continue;
-    const std::size_t end = std::string_view(word).size();
-    if (end != text.size() && text[end] != ',') continue;
-    others = value;
-    text.remove_prefix(std::min(end + 1, text.size()));
-    break;
-  }
+  const std::string_view first = text.substr(0, text.find(','));
+  const bool others = first == "on";
+  if (others || first == "off") text.remove_prefix(std::min(first.size() + 1, text.size()));
   std::map<std::string, bool> governed;
   Result<void> done = for_each_named(text, "on, off, or off,redis-server=on,4711=on",
                                      [&](std::string_view name, std::string_view value) {
