@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A Debian that boots from its own disk, in a guest without a network, and scripts that root runs in it."""
 import base64
-import shutil
 import socket
 import subprocess
 import time
@@ -10,7 +9,7 @@ from typing import List, Optional
 
 from lab.emulator import emulator
 from lab.errors import LabError
-from lab.guest import lost_line
+from lab.guest import end, lost_line
 from lab.machine import Machine
 from lab.progress import step
 from lab.qemu import disk_command
@@ -99,12 +98,12 @@ class Booted:
     def wait(self, what: str, script: str, seconds: float = 300.0) -> str:
         """What the script prints once it ends with 0. Raises LabError."""
         with step(what):
-            end = time.monotonic() + seconds
+            limit = time.monotonic() + seconds
             while True:
                 said, status = self._ask(what, script, seconds)
                 if status == 0:
                     return said
-                if time.monotonic() > end:
+                if time.monotonic() > limit:
                     raise LabError(f"{what}: not within {seconds:.0f} s; the last lines:\n" + "\n".join(said.splitlines()[-20:]))
                 time.sleep(1)  # the pace of asking
 
@@ -135,19 +134,10 @@ class Booted:
         self._kill()
 
     def _kill(self) -> None:
-        if self._qemu and self._qemu.poll() is None:
-            self._qemu.kill()
-            self._qemu.wait()
-        if self._port:
-            self._port.close()
+        end(self._qemu, self._port)
         self._port = self._qemu = None
 
 
 def kernels(tree: Path) -> List[str]:
     """Paths of the kernels in a folder that holds a whole system."""
     return sorted(f"/boot/{file.name}" for file in (tree / "boot").glob("vmlinuz-*"))
-
-
-def forget(tree: Path) -> None:
-    """The folder of a system that is on its disk now."""
-    shutil.rmtree(tree)

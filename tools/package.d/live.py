@@ -2,6 +2,7 @@
 """The life of the packages in a Debian 12 that boots: installed while it runs, after a reboot, upgraded with a program managed,
 with a newer kernel, purged. The module is built by DKMS in there, so it takes an hour."""
 import re
+import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import List, Set
@@ -9,8 +10,8 @@ from typing import List, Set
 from lab.machine import load_machine
 from lab.progress import say
 
-from booted import Booted, forget, kernels, make_disk
-from prove import APT, KEPT, OURS, PLACE, Box, check, field, newer
+from booted import Booted, kernels, make_disk
+from prove import APT, FILES, KEPT, OURS, PLACE, Box, check, field, newer
 
 #: Beside what our packages depend on: a machine as people have it, and a program that is there to be managed.
 SYSTEM = "systemd-sysv udev dbus kmod procps e2fsprogs linux-image-amd64 linux-headers-amd64 gcc redis-server"
@@ -33,7 +34,6 @@ DOCTORS_ORDERS = ("echo kernel.numa_balancing=0 >/etc/sysctl.d/90-tiering.conf &
                   "systemctl restart redis-server")
 MANAGED = "hmkctl --json status | grep -q '\"pid\": *'$(pidof redis-server)"
 PROMOTED = "hmkctl --json stats | grep -E '\"promoted_bytes\": *[1-9]'"
-FILES = "find / -xdev \\( ! -type d -o -name '*hmk*' \\) -print"
 
 
 def live(root: Path, packages: List[Path], machine_file: Path) -> None:
@@ -45,7 +45,7 @@ def live(root: Path, packages: List[Path], machine_file: Path) -> None:
         _prepare(box, newer(packages, folder))
         old, disk = kernels(box.path("/"))[-1], folder / "disk"
         make_disk(box.path("/"), disk)
-        forget(box.path("/"))
+        shutil.rmtree(box.path("/"))  # it is on the disk
         with Booted(load_machine(machine_file), disk, folder) as system:
             _boot(system, old)
             before, accounts = _files(system), _accounts(system)

@@ -17,6 +17,9 @@ PLACE = "srv/packages"
 KEPT = re.compile(r"^/(var/(log|cache|lib/(dpkg|apt))/|var/backups/|etc/(passwd|group|shadow|gshadow)-?$|etc/\.pwd\.lock$|etc/sub[ug]id-?$|"
                   r"etc/ld\.so\.cache$|(usr/)?lib/modules/[^/]+/modules\.|var/lib/dkms/mok\.|srv/|root/|tmp/|run/|proc/|sys/|dev/)")
 
+#: All that is no folder, and folders named after us.
+FILES = "find / -xdev \\( ! -type d -o -name '*hmk*' \\) -print"
+
 PROGRAM = """#include <hmk/move.h>
 #include <hmk/table_reader.h>
 int main(void)
@@ -69,8 +72,8 @@ class Box:
         return done.stdout
 
     def files(self) -> Set[str]:
-        """All that is no folder and of interest, and folders named after us."""
-        listed = self.run("listing files", "find / -xdev \\( ! -type d -o -name '*hmk*' \\) -print").splitlines()
+        """What FILES prints, but for what is kept."""
+        listed = self.run("listing files", FILES).splitlines()
         return {name for name in listed if not KEPT.match(name)}
 
     def accounts(self) -> Dict[str, str]:

@@ -58,8 +58,9 @@ HM_KEEPER: Dict[str, Knobs] = {
     "by-hand": {"mode": "manage", "interval": "1s", "overhead": "10%", "promote_limit": "200MiB"},
     "shipped": {"mode": "manage", "interval": "10s", "overhead": "5%", "promote_limit": "200MiB"},
 }
+INTERVALS = ("1s", "4s", "10s")
 #: As shipped but for the interval, which --interval names.
-AT_INTERVAL: Dict[str, Knobs] = {f"every-{interval}": {**HM_KEEPER["shipped"], "interval": interval} for interval in ("1s", "4s", "10s")}
+AT_INTERVAL: Dict[str, Knobs] = {f"every-{interval}": {**HM_KEEPER["shipped"], "interval": interval} for interval in INTERVALS}
 #: The settings of every system that have a name. The table runs TABLED: "tuned" is what tools/bench search chose; a system
 #: that ran with several is shown with the one that served the workload best. --setting runs the others.
 NAMED = {"numa-balancing": NUMA_BALANCING, "damon": DAMON, "weighted-interleave": INTERLEAVE, "hm-keeper": HM_KEEPER}

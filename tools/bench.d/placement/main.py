@@ -65,7 +65,7 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags.add_argument("--repeat", type=int, metavar="N", help="runs of each cell; more than one give a spread")
     flags.add_argument("--setting", metavar="NAME,...", help="run these named settings of the systems that have them, such as "
                        f"{', '.join(cells.NUMA_BALANCING)} of numa-balancing (placement/cells.py has them all)")
-    flags.add_argument("--interval", metavar="TIME,...", help=f"HM-Keeper as shipped, but for intervals of {', '.join(_intervals())}: is what "
+    flags.add_argument("--interval", metavar="TIME,...", help=f"HM-Keeper as shipped, but for intervals of {', '.join(cells.INTERVALS)}: is what "
                        "it finds the same at each? A window holds eight of them at least")
     flags.add_argument("--tuned", action="store_true", help="peers with our settings only, never with their defaults")
     flags.add_argument("--window", type=float, metavar="SECONDS", help="measured seconds of the guest's clock (default: the "
@@ -98,10 +98,6 @@ def chosen(text: Optional[str], known: List[str], default: List[str], what: str)
     if not names:
         raise UsageError(f"--{what}: no name given; name some of {', '.join(known)}")
     return names
-
-
-def _intervals() -> List[str]:
-    return [name[len("every-"):] for name in cells.AT_INTERVAL]
 
 
 def plan(args: argparse.Namespace) -> List[cells.Cell]:
@@ -139,7 +135,7 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
     tuned = args.tuned or args.quick
     settings = (name for _, row, *_ in rows for system in row for name in cells.settings(system) if name)
     named = chosen(args.setting, list(dict.fromkeys(settings)), [], "setting")
-    named += [f"every-{interval}" for interval in chosen(args.interval, _intervals(), [], "interval")]
+    named += [f"every-{interval}" for interval in chosen(args.interval, list(cells.INTERVALS), [], "interval")]
     if args.interval and not any(system.startswith("hm-keeper") for _, row, *_ in rows for system in row):
         raise UsageError("--interval is of hm-keeper, which --system leaves out")
     planned = (cell for kernel in kernels for names, systems_of, pages, times, with_defaults in rows

@@ -250,12 +250,17 @@ class Guest:
             raise GuestLost(lost_line(self.console)) from None
 
     def _kill(self) -> None:
-        if self._qemu and self._qemu.poll() is None:
-            self._qemu.kill()
-            self._qemu.wait()
-        if self._port:
-            self._port.close()
+        end(self._qemu, self._port)
         self._port, self._pending = None, b""
+
+
+def end(qemu: "Optional[subprocess.Popen[bytes]]", port: Optional[socket.socket]) -> None:
+    """Of a QEMU that may have ended by itself, and of the connection to it."""
+    if qemu and qemu.poll() is None:
+        qemu.kill()
+        qemu.wait()
+    if port:
+        port.close()
 
 
 def run_once(machine: Machine, series: str, argv: Sequence[str], *, modules: Sequence[Path] = (),
