@@ -197,7 +197,8 @@ void Target::weigh(const Surroundings& around, std::span<const policy::RegionVie
                     .cpu_ns = process_.cpu_ns - weighed_cpu_ns_ + cpu_tick_ns(),
                     .profile_ns = interval.profile_ns,
                     .horizon = horizon_for(around.config, interval.seq),
-                    .is_governed = is_governed(around.config, pid_, process_.comm)});
+                    .is_governed = is_governed(around.config, pid_, process_.comm),
+                    .page_ns = page_ns(around.config)});
   weighed_ns_ = interval.end_ns;
   weighed_cpu_ns_ = process_.cpu_ns;
   if (!has_changed) return;

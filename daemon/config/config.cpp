@@ -9,6 +9,10 @@ std::uint64_t reserve_for(const Config& config, std::uint64_t tier_bytes) {
   return config.reserve.value_or(std::min(config.promote_limit, tier_bytes / 20));
 }
 
+std::uint64_t page_ns(const Config& config) {
+  return config.move_cost ? static_cast<std::uint64_t>(config.move_cost->count()) : 0;
+}
+
 double horizon_for(const Config& config, std::uint64_t intervals_known) {
   if (config.horizon != 0) return config.horizon;
   return static_cast<double>(std::max<std::uint64_t>(intervals_known, Config{}.horizon));

@@ -59,9 +59,10 @@ struct Config {
   std::uint32_t move_time_bp = 500;            ///< of an interval
   std::optional<std::uint64_t> reserve;        ///< bytes per tier; none: see reserve_for()
   std::uint32_t gain_margin = 1;               ///< buckets
+  std::optional<std::chrono::nanoseconds> move_cost;  ///< of 4 KiB; none: as measured
   std::uint32_t horizon = 60;                  ///< intervals at most; 0: see horizon_for()
   std::uint32_t buckets = 64;
-  bool is_governed = false;              ///< promote_limit, by what moves earn
+  bool is_governed = true;               ///< promote_limit, by what moves earn
   std::map<std::string, bool> governed;  ///< of some, by PID or command
 
   // How several processes share, by PID or command.
@@ -88,6 +89,9 @@ struct Config {
 /// Free bytes to keep in a tier of `tier_bytes`: the promote limit, yet at
 /// most 5 % of the tier, so that small tiers remain usable.
 std::uint64_t reserve_for(const Config& config, std::uint64_t tier_bytes);
+
+/// What moving 4 KiB takes, in ns; 0: as measured.
+std::uint64_t page_ns(const Config& config);
 
 /// Intervals within which a move has to pay, at most. auto: as long as the process is known, no
 /// less than the default: what has lasted so long will last as long again.

@@ -180,6 +180,15 @@ Result<void> set_horizon(Config& c, std::string_view text) {
   return {};
 }
 
+Result<void> set_move_cost(Config& c, std::string_view text) {
+  if (text == "measured") {
+    c.move_cost.reset();
+    return {};
+  }
+  return assign<nanoseconds>(c.move_cost, parse_duration(text), nanoseconds(1),
+                             std::chrono::seconds(1), text, "measured or 1ns .. 1s");
+}
+
 Result<void> set_reserve(Config& c, std::string_view text) {
   if (text == "auto") {
     c.reserve.reset();
@@ -309,6 +318,8 @@ const std::array kKeys{
         [](const Config& c) { return c.horizon == 0 ? "auto" : std::to_string(c.horizon); }},
     Key{"governor", "on, off, or PROCESS=on, PROCESS=off", kLive, kOwn, set_governor, governor_text,
         true},
+    Key{"move_cost", "measured or duration per 4 KiB, 1ns .. 1s", kLive, kOwn, set_move_cost,
+        [](const Config& c) { return c.move_cost ? format_duration(*c.move_cost) : "measured"; }},
     Key{"buckets", "count, 2 .. 1024", kLive, kOwn,
         [](Config& c, Text t) { return set_count(c.buckets, t, 2, 1024, "2 .. 1024"); },
         [](const Config& c) { return std::to_string(c.buckets); }},

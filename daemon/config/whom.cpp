@@ -67,8 +67,8 @@ std::string weights_text(const Config& config) {
 
 Result<void> set_governor(Config& config, std::string_view text) {
   const std::string_view first = text.substr(0, text.find(','));
-  const bool others = first == "on";
-  if (others || first == "off") text.remove_prefix(std::min(first.size() + 1, text.size()));
+  const bool others = first != "off";
+  if (first == "on" || first == "off") text.remove_prefix(std::min(first.size() + 1, text.size()));
   std::map<std::string, bool> governed;
   Result<void> done = for_each_named(text, "on, off, or off,redis-server=on,4711=on",
                                      [&](std::string_view name, std::string_view value) {

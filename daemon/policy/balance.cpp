@@ -60,7 +60,9 @@ Load load_of(std::span<const RegionView> regions, const Stalls& stalls) {
 
 void Balance::moved(const Move& move, const Came& came) {
   const NodeId from = source_of(move);
-  costs_.add(from, move.to, move.leaf_shift > 12, came.bytes / kPage, came.spent_ns);
+  const std::uint64_t pages = came.bytes / kPage;
+  const std::uint64_t spent_ns = page_ns_ == 0 ? came.spent_ns : pages * page_ns_;
+  costs_.add(from, move.to, move.leaf_shift > 12, pages, spent_ns);
   const double share =
       move.bytes == 0 ? 0 : static_cast<double>(came.bytes) / static_cast<double>(move.bytes);
   ledger_.moved({.start = move.start,
@@ -69,7 +71,7 @@ void Balance::moved(const Move& move, const Came& came) {
                  .from = from,
                  .to = move.to,
                  .promised = move.saved_ns_per_s * share,
-                 .spent_ns = came.spent_ns});
+                 .spent_ns = spent_ns});
 }
 
 /// What is gathered comes from anywhere, at the least from the next tier.
@@ -95,6 +97,7 @@ bool Balance::saw(std::span<const RegionView> regions, std::span<const TierView>
   scale_ = conserving_scale(load.stalls);
   is_governed_ = interval.is_governed;
   most_ = interval.horizon;
+  page_ns_ = interval.page_ns;
 
   persistence_.saw(regions, load.hits);
   horizon_ = persistence_.horizon(interval.horizon);

@@ -38,6 +38,8 @@ class Balance {
     std::uint64_t profile_ns = 0;  // and profiling it
     double horizon = 0;            // intervals, at most
     bool is_governed = false;
+    /// What moving a page takes, from here on; 0: what its result says.
+    std::uint64_t page_ns = 0;
   };
   /// Returns whether the governor has changed the speed. 16 ms for 786,432 regions and a full
   /// ledger on a busy machine (hmk-bench policy), against 24 for ranking them.
@@ -76,6 +78,7 @@ class Balance {
   GainModel model_{{}, {}};  // of the last interval
   Advice advice_;
   bool is_governed_ = false;
+  std::uint64_t page_ns_ = 0;
   double most_ = std::numeric_limits<double>::infinity();  // intervals: the horizon of the configuration
   double scale_ = 1, horizon_ = 1, cpu_ = 0, cpu_mean_ = 0, stalls_mean_ = 0;
 };

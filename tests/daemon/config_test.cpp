@@ -59,8 +59,8 @@ TEST(Config, ReadsWhatEachProcessMayHave) {
   EXPECT_EQ(find_key("caps")->get(got.config), "a/b=c/2=512MiB,redis-server/1=4GiB");
 }
 
-TEST(Config, TheGovernorIsOffButForWhoIsNamed) {
-  EXPECT_FALSE(is_governed(Config{}, 1, "mysqld"));
+TEST(Config, TheGovernorIsOnButForWhoIsNamed) {
+  EXPECT_TRUE(is_governed(Config{}, 1, "mysqld"));
   const auto got = read_config_text("governor: [on, mysqld=off, 4711=on]\n", "f.yaml");
   ASSERT_EQ(got.problems, Lines{});
   EXPECT_TRUE(is_governed(got.config, 1, "redis-server"));
@@ -68,9 +68,24 @@ TEST(Config, TheGovernorIsOffButForWhoIsNamed) {
   EXPECT_TRUE(is_governed(got.config, 4711, "mysqld"));
   EXPECT_EQ(find_key("governor")->get(got.config), "on,4711=on,mysqld=off");
   Config only;
-  ASSERT_TRUE(find_key("governor")->set(only, "on-call=on"));
-  EXPECT_FALSE(is_governed(only, 1, "redis-server")) << "a name that begins like a word";
-  EXPECT_TRUE(is_governed(only, 1, "on-call"));
+  ASSERT_TRUE(find_key("governor")->set(only, "off-site=off"));
+  EXPECT_TRUE(is_governed(only, 1, "redis-server")) << "a name that begins like a word";
+  EXPECT_FALSE(is_governed(only, 1, "off-site"));
+}
+
+TEST(Config, AMoveCostsWhatWasMeasuredUnlessAPriceIsNamed) {
+  Config config;
+  EXPECT_EQ(page_ns(config), 0u);
+  const Key* const key = find_key("move_cost");
+  EXPECT_EQ(key->get(config), "measured");
+  for (const auto& [text, ns] : {std::pair{"1ns", 1u}, {"1s", 1'000'000'000u}, {"1150ns", 1150u}}) {
+    ASSERT_TRUE(key->set(config, text)) << text;
+    EXPECT_EQ(page_ns(config), ns);
+  }
+  for (const char* const text : {"0ns", "1001ms", "-1ns", "cheap", ""}) EXPECT_FALSE(key->set(config, text)) << text;
+  EXPECT_EQ(page_ns(config), 1150u) << "what is refused changes nothing";
+  ASSERT_TRUE(key->set(config, "measured"));
+  EXPECT_EQ(page_ns(config), 0u);
 }
 
 TEST(Config, AnAutomaticHorizonIsAsLongAsTheProcessIsKnown) {

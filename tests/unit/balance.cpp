@@ -79,6 +79,22 @@ TEST(Balance, WhatMovesTookIsWhatTheNextOnesCost) {
       << "of huge pages not known";
 }
 
+TEST(Balance, APriceOfTheConfigurationStandsForWhatMovesTook) {
+  const std::vector<RegionView> regions = {warm(0, 1, 2)};
+  Balance balance;
+  Balance::Interval priced = second(kSecond);
+  priced.page_ns = 1'150;
+  balance.saw(regions, two_tiers(64), priced);
+  const Plan plan = plan_of(balance, regions);
+  ASSERT_EQ(plan.promotions.size(), 1u);
+  for (int k = 0; k < 8; ++k)
+    balance.moved(plan.promotions[0], {.bytes = 2 * kMiB, .spent_ns = 512 * 2'000'000ull});
+  EXPECT_NEAR(balance.costs().ns_per_page(1, 0, false, 1'150), 1'150, 1);
+  balance.saw(regions, two_tiers(64), priced);
+  EXPECT_DOUBLE_EQ(balance.ledger().sums().spent, 8 * 512 * 1'150.);
+  EXPECT_FALSE(plan_of(balance, regions).promotions.empty());
+}
+
 TEST(Balance, WhatDoesNotLastDoesNotMove) {
   Balance balance;
   std::vector<RegionView> regions;

@@ -149,7 +149,7 @@ def promoted() -> int:
 
 def configure(text: str) -> None:
     CONFIG.parent.mkdir(exist_ok=True)
-    CONFIG.write_text("attach: [unit=redis.service]\nattach_poll: 500ms\ninterval: 200ms\noverhead: 20%\nreserve: 8MiB\n" + text,
+    CONFIG.write_text(lib.MOVE_COST + "attach: [unit=redis.service]\nattach_poll: 500ms\ninterval: 200ms\noverhead: 20%\nreserve: 8MiB\n" + text,
                       encoding="ascii")
 
 

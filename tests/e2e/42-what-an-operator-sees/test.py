@@ -26,7 +26,7 @@ SIZE, HOT_FROM, HOT_TO = 32 * MIB, 8 * MIB, 16 * MIB
 
 
 def config(text: str) -> str:
-    return (f"attach: [comm=hmk-touch, comm=hmk-follow+children, comm=hmk-renamed, cgroup=/hmk-moved]\n"
+    return (f"{lib.MOVE_COST}attach: [comm=hmk-touch, comm=hmk-follow+children, comm=hmk-renamed, cgroup=/hmk-moved]\n"
             f"attach_poll: 1h\ninterval: 400ms\noverhead: 20%\nreserve: 8MiB\n{text}")
 
 

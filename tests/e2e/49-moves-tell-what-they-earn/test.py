@@ -54,7 +54,7 @@ def config(mode: str, load: subprocess.Popen, more: str = "") -> str:
 
 lib.load_module()
 load = start_load()
-daemon = lib.start_hmkd(config("track-only", load))
+daemon = lib.start_hmkd(config("track-only", load, "governor: off\nmove_cost: measured\n"))
 advice = wait_for(lambda row: (row["could_save_ns_per_s"] or 0) > 0, "there is something to save")
 lib.check(advice["text"].startswith("could save"), f"it is advice: {advice['text']}")
 lib.check(advice["could_save_ns_per_s"] <= advice["cpu_ns_per_s"], "no more than the load has CPU time")
@@ -75,7 +75,7 @@ lib.end_hmkd(daemon)
 lib.end_load(load)
 
 load = start_load("--jump-every", "3s")
-daemon = lib.start_hmkd(config("manage", load, "governor: on\n"))
+daemon = lib.start_hmkd(config("manage", load))
 wait_for_intervals(2 * SETTLED)
 gain, before = one("gain"), one("stats")
 print(gain, flush=True)

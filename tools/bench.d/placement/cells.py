@@ -71,6 +71,7 @@ ABLATIONS: Dict[str, Knobs] = {  # HK-68
     "no-budget": {"ablation": "[no-budget]"},
     "sync-only": {"move": "sync"},
     "no-ema": {"alpha": "1"},
+    "no-governor": {"governor": "off"},
     "tier-by-tier": {"view": "tier-by-tier"},
     "without-module": {"module": "no"},  # hmkd watches by DAMON and moves by move_pages(2)
 }
