@@ -146,6 +146,25 @@ class Runs(unittest.TestCase):
         self.assertFalse(runs.has_enough(ROW, "6.1", [*aside, run(99)]))
         self.assertTrue(runs.has_enough(ROW, "6.1", [*aside, run(100)]))
 
+    def test_a_run_of_an_older_module_counts_for_nothing_and_is_told_of(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            def commit(file: str) -> str:
+                (root / file).parent.mkdir(exist_ok=True)
+                (root / file).write_text(file + str(len(list(root.rglob("*")))), encoding="ascii")
+                for words in (["init", "-q"], ["add", "."], ["commit", "-qm", file]):
+                    subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, stdout=subprocess.DEVNULL)
+                return runs.state(root)
+            old, new, newest = commit("kmod/a.c"), commit("kmod/b.c"), commit("daemon/c.cpp")
+            self.assertEqual([runs.is_older(root, each, "6.1") for each in (old, new, newest, "abcdef1")], [True, False, False, True])
+            self.assertEqual([runs.is_older(root, each, USER) for each in (new, newest)], [True, False], "parsers are hmkd's")
+        done = [run(500, commit=old, older=True), run(60)]
+        self.assertFalse(runs.has_enough(ROW, "6.1", done))
+        total = sums.add_up(ROW, "6.1", done)
+        self.assertEqual((total["count"], total["verdict"]), (60, "fewer"))
+        self.assertIn("## Runs of an older module, counted for nothing\n\n", sums.page([total]))
+        self.assertIn(f"- kills, many, 6.1: {old}: 500\n", sums.page([total]))
+
     def test_runs_of_one_test_in_one_checkout_take_turns(self):
         figures: List[int] = []
         others = threading.Barrier(2)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """One run of a row, and the file of runs: what has been done need not be done again."""
+import functools
 import json
 import re
 import subprocess
@@ -21,6 +22,8 @@ Run = Dict[str, Any]
 FUZZING = ("clang", "libclang-rt-dev", "libyaml-cpp-dev")  # libFuzzer
 UNKNOWN = "unknown"  # the commit of runs from before each kept its own
 DOCS = "docs/torture.jsonl", "docs/torture.md"  # what runs write: not a change of what is tortured
+#: What a run is about. Once that has changed it says nothing of what ships.
+MODULE, PARSERS = ("Kbuild", "kmod", "uapi", "include"), ("daemon", "uapi", "include")
 FIELDS = ("row", "kernel", "count", "lost", "splats", "leaked", "failed", "commit", "seconds")
 DETAIL = 40  # last lines of a run that failed
 INSIDE = Path(__file__).with_name("inside.py")
@@ -29,7 +32,8 @@ INSIDE = Path(__file__).with_name("inside.py")
 class Store:
     """A file with a line per run, failed ones too; runs of one row and kernel add up, from whatever machine they are.
 
-    A failed run whose cause is known has it in `explained`, written by hand: it is shown and counts for nothing.
+    A failed run whose cause is known has it in `explained`, written by hand: it is shown and counts for nothing. Of those
+    that others read, a run of what has changed since is marked `older`, and counts for nothing either.
     """
 
     def __init__(self, file: Path) -> None:
@@ -37,7 +41,10 @@ class Store:
 
     def runs(self, row: Row, kernel: str) -> List[Run]:
         lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
-        return [run for run in map(self._parsed, range(1, len(lines) + 1), lines) if (run["row"], run["kernel"]) == (row.name, kernel)]
+        found = [run for run in map(self._parsed, range(1, len(lines) + 1), lines) if (run["row"], run["kernel"]) == (row.name, kernel)]
+        if not is_kept(self.file):
+            return found
+        return [{**run, "older": is_older(self.file.parents[1], run["commit"], kernel)} for run in found]
 
     def add(self, run: Run) -> None:
         """One write to the file's end: runs side by side do not mix. Raises LabError where it would name no commit."""
@@ -70,8 +77,16 @@ def is_reached(row: Row, kernel: str, counted: Sequence[Run]) -> bool:
 
 
 def counting(runs: Sequence[Run]) -> List[Run]:
-    """Those that say something of a commit: not the explained failures, nor what is of no known commit."""
-    return [run for run in runs if is_commit(run["commit"]) and not run.get("explained")]
+    """Those that say something of what ships: not the explained failures, nor what is older or of no known commit."""
+    return [run for run in runs if is_commit(run["commit"]) and not run.get("explained") and not run.get("older")]
+
+
+@functools.lru_cache(maxsize=None)
+def is_older(root: Path, commit: str, kernel: str) -> bool:
+    """Whether what a run of `commit` was about differs in what is committed today; so does a commit that is not to be found."""
+    paths = PARSERS if kernel == USER else MODULE
+    return subprocess.run(["git", "-C", str(root), "diff", "--quiet", commit, "HEAD", "--", *paths], check=False,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0
 
 
 def is_commit(text: str) -> bool:

@@ -16,7 +16,7 @@ COLUMNS = ("row", "kernel", "count", "wanted", "unit", "lost", "splats", "leaked
 def add_up(row: Row, kernel: str, runs: Sequence[Dict[str, Any]]) -> Sum:
     """One object of --json. `verdict` is `ok` only where the count is reached and nothing was wrong.
 
-    Explained failures and runs of no known commit are told apart and add nothing.
+    Explained failures and runs that are older or of no known commit are told apart and add nothing.
     """
     counted = counting(runs)
     total = {name: sum(run[name] for run in counted) for name in ("count", "lost", "splats", "leaked", "seconds")}
@@ -29,6 +29,8 @@ def add_up(row: Row, kernel: str, runs: Sequence[Dict[str, Any]]) -> Sum:
             "of": dict(parts), "failed": failed,
             "verdict": "failed" if wrong else "ok" if is_reached(row, kernel, counted) else "fewer" if counted else "not run",
             "explained": [f"{run['commit']}: {run['failed']}: {run['explained']}" for run in runs if run.get("explained")],
+            "older": dict(sum((Counter({run["commit"]: run["count"]}) for run in runs if run.get("older") and is_commit(run["commit"])
+                               and not run.get("explained")), Counter())),
             "unknown": sum(run["count"] for run in runs if not is_commit(run["commit"]) and not run.get("explained"))}
 
 
@@ -45,8 +47,7 @@ def page(sums: Sequence[Sum]) -> str:
              "kernel log, taint as before, slab, vmalloc and pages that are in nobody's books within 1 % of before, kmemleak "
              "(6.1-debug: KASAN, lockdep, page-table checks; 6.1-kcsan: KCSAN) twice. *ok*: done as often as wanted, nothing wrong. *fewer*: "
              "nothing wrong, but not yet as often. *not run*: no figure. *commits*: how many on which; a run is of one commit, with "
-             "nothing changed since. One of 7 digits is the last that had changed module or daemon; what else had changed was "
-             "not kept then. A huge page is one page.", "",
+             "module and ABI, or for a fuzzer hmkd, as they are today; what ran on older ones stands below. A huge page is one page.", "",
              f"- date: {datetime.date.today().isoformat()}", f"- host: {platform.machine()}, {os.cpu_count()} cores, guests under QEMU TCG",
              "- the runs, a line each: [torture.jsonl](torture.jsonl)", "",
              "| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
@@ -58,6 +59,11 @@ def page(sums: Sequence[Sum]) -> str:
                for row in sums if row["of"]]
     if made_of:
         parts += ["", "## What the counts are made of", "", "Of pages *asked* for in some way a huge one is 512.", "", *made_of]
+    older = [f"- {row['row']}, {row['kernel']}: {_by_commit(row['older'])}" for row in sums if row["older"]]
+    if older:
+        parts += ["", "## Runs of an older module, counted for nothing", "",
+                  "How many on which commit. One of 7 digits is the last that had changed module or daemon; what else had changed "
+                  "was not kept then.", "", *older]
     unknown = [f"- {row['row']}, {row['kernel']}: {row['unknown']} {row['unit']}" for row in sums if row["unknown"]]
     if unknown:
         parts += ["", "## Runs of no known commit, counted for nothing", "",
@@ -69,5 +75,8 @@ def page(sums: Sequence[Sum]) -> str:
 
 
 def _cells(row: Sum) -> Tuple[str, ...]:
-    return tuple(", ".join(f"{commit}: {count}" for commit, count in row[name].items()) if name == "commits" else str(row[name])
-                 for name in COLUMNS)
+    return tuple(_by_commit(row[name]) if name == "commits" else str(row[name]) for name in COLUMNS)
+
+
+def _by_commit(counts: Dict[str, int]) -> str:
+    return ", ".join(f"{commit}: {count}" for commit, count in counts.items())
