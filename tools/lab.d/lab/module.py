@@ -18,21 +18,28 @@ SOURCES = ("Kbuild", "kmod", "include", "uapi")
 BUILT = (".o", ".ko", ".cmd", ".mod", ".mod.c")
 
 
-def build_module(series: str, defines: Iterable[str] = (), root: Path = ROOT) -> Path:
+def build_module(series: str, defines: Iterable[str] = (), root: Path = ROOT, whole: bool = False) -> Path:
     """Path of hmk.ko for the newest kernel of `series`.
 
     `defines` (NAME or NAME=VALUE) make a variant, in a folder of its own: a test-only switch can
-    never slip into the module that everything else loads.
+    never slip into the module that everything else loads. `whole`: build.log says what the compiler has to say of all
+    sources, not only of those that changed last.
     """
     target = kernel(series)
     flags = sorted(defines)
     key = sha256("\n".join([str(root), *flags]).encode()).hexdigest()[:12]
     folder = cache.root() / "module" / f"{target.release}-{key}"
     with cache.locked(folder):
-        finished = folder / ".built"
-        if not mirror(root, folder) and finished.exists():
+        finished, partly = folder / ".built", folder / ".partly"
+        if not mirror(root, folder) and finished.exists() and not (whole and partly.exists()):
             return folder / "hmk.ko"
         finished.unlink(missing_ok=True)
+        partly.unlink(missing_ok=True)
+        for old in folder.rglob("*.o"):
+            if not whole:
+                partly.touch()
+                break
+            old.unlink()
         with step(f"building hmk.ko for {target.release}{' with ' + ' '.join(flags) if flags else ''}"):
             make(target, folder, flags)
         finished.touch()
