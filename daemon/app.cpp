@@ -150,7 +150,7 @@ Result<void> App::detach(std::int32_t pid) {
   return {};
 }
 
-Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode) {
+Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool put_back) {
   if (client == 0) return Error{"a mode is held over a connection only", "use 'hmkctl try PID'"};
   if (is_paused_) return Error{"hmkd is paused", "go on with 'hmkctl resume' and try again"};
   const auto held = holds_.find(pid);
@@ -167,7 +167,9 @@ Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode) {
     return done;
   }
   server_.keep(client);
-  spdlog::info("held pid={} mode={}", pid, to_string(mode));
+  if (put_back) find(pid)->put_back(around());
+  keep_pace();
+  spdlog::info("held pid={} mode={} put_back={}", pid, to_string(mode), put_back);
   return {};
 }
 

@@ -65,8 +65,9 @@ class App {
   Result<void> attach(std::int32_t pid);
   Result<void> detach(std::int32_t pid);
   /// Until `client` leaves: the process is in this mode, whatever the config's, and managed.
-  /// Afterwards all is as it was. By the same client again: another mode.
-  Result<void> hold(std::uint64_t client, std::int32_t pid, Mode mode);
+  /// Afterwards all is as it was. By the same client again: another mode. With `put_back` what
+  /// was moved goes back to where it lay first.
+  Result<void> hold(std::uint64_t client, std::int32_t pid, Mode mode, bool put_back = false);
   struct Change {
     std::string key, old_value, new_value;
     bool at_restart = false;  ///< read at start only: not taken over

@@ -7,6 +7,7 @@
 #include "config/whom.hpp"
 #include "device/features.hpp"
 #include "params.hpp"
+#include "policy/put_back.hpp"
 #include "util/log.hpp"
 #include "util/printable.hpp"
 
@@ -60,8 +61,15 @@ Mode Target::mode(const Config& config) const {
 }
 
 void Target::hold(std::optional<Mode> mode, const Config& config) {
+  if (is_putting_back_) stop_moves();
+  is_putting_back_ = false;
   held_ = mode;
   config_changed(config);
+}
+
+void Target::put_back(const Surroundings& around) {
+  is_putting_back_ = true;
+  send_back(around);
 }
 
 void Target::config_changed(const Config& config) {
@@ -173,9 +181,7 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
 }
 
 void Target::rank(const Config& config, std::span<const policy::RegionView> regions) {
-  std::vector<policy::NodeId> nodes;
-  for (const Tier& tier : tiers_) nodes.push_back(tier.node);
-
+  const std::vector<policy::NodeId> nodes = tier_nodes();
   const policy::Histogram::Shape shape{config.buckets, snapshot_.interval.hotness_max};
   if (nodes != ranked_nodes_ || shape.buckets != shape_.buckets ||
       shape.hotness_max != shape_.hotness_max) {
@@ -255,14 +261,37 @@ void Target::account(const policy::Plan& plan) {
 }
 
 void Target::move(const policy::Plan& plan, const Surroundings& around) {
+  if (is_putting_back_) return send_back(around);
   if (mode(around.config) == Mode::track_only) return;
-  const bool paired = has_feature(session_.info, HMK_FEAT_MOVE_PAIRED);
-  mover_.set_flags(to_move_flags(around.config) | (paired ? HMK_MOVE_PAIRED : 0));
-  if (mode(around.config) == Mode::dry_run) return check(mover_.rehearse(plan));
+  if (mode(around.config) == Mode::manage) return start_moves(plan, around);
+  mover_.set_flags(move_flags(around.config));
+  check(mover_.rehearse(plan));
+}
+
+/// What the last attempt has left, once that has ended.
+void Target::send_back(const Surroundings& around) {
+  if (mover_.is_busy()) return;
+  const policy::Plan plan = policy::put_back(balance_.ledger().displaced(), tier_nodes());
+  if (plan.promotions.empty() && plan.demotions.empty()) return;
+  history_.decided(snapshot_.interval.seq, plan);
+  start_moves(plan, around);
+}
+
+void Target::start_moves(const policy::Plan& plan, const Surroundings& around) {
+  mover_.set_flags(move_flags(around.config));
   mover_.set_pace(&around.pace);
+  check(mover_.start(plan, tier_nodes(), snapshot_.interval.seq));
+}
+
+std::uint32_t Target::move_flags(const Config& config) const {
+  const bool paired = has_feature(session_.info, HMK_FEAT_MOVE_PAIRED);
+  return to_move_flags(config) | (paired ? HMK_MOVE_PAIRED : 0);
+}
+
+std::vector<int> Target::tier_nodes() const {
   std::vector<int> nodes;
   for (const Tier& tier : tiers_) nodes.push_back(tier.node);
-  check(mover_.start(plan, std::move(nodes), snapshot_.interval.seq));
+  return nodes;
 }
 
 void Target::check(const Result<void>& moved) {

@@ -73,6 +73,9 @@ class Target {
   Mode mode(const Config& config) const;
   /// A mode of its own instead of the config's; none: the config's again.
   void hold(std::optional<Mode> mode, const Config& config);
+  /// Until the next hold(), what was moved goes back to where it lay first, as far as that is
+  /// remembered and there is room: at once, and what is left at each interval. Not in `manage`.
+  void put_back(const Surroundings& around);
 
   /// Intervals since the last decision, and whether the next one should wait for one.
   unsigned new_intervals() const { return new_intervals_; }
@@ -112,6 +115,10 @@ class Target {
   std::vector<policy::RegionView> region_views();
   bool may_move(const hmk_record& record);
   void move(const policy::Plan& plan, const Surroundings& around);
+  std::vector<int> tier_nodes() const;
+  std::uint32_t move_flags(const Config& config) const;
+  void start_moves(const policy::Plan& plan, const Surroundings& around);
+  void send_back(const Surroundings& around);
   void account(const policy::Plan& plan);
   Moment moment(Mode mode) const;
   void check(const Result<void>& moved);
@@ -126,6 +133,7 @@ class Target {
   std::uint64_t weighed_ns_ = 0, weighed_cpu_ns_ = 0;  // end and CPU time of the last interval
   NumaBalancing numa_balancing_;
   std::optional<Mode> held_;
+  bool is_putting_back_ = false;
 
   Snapshot snapshot_;
   std::vector<Tier> tiers_;

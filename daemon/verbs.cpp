@@ -205,7 +205,8 @@ json verb_detach(App& app, const Request& request) {
   return with_pid(app, request, &App::detach);
 }
 
-/// A mode for one process as long as the connection lasts: of `hmkctl try` and `ab`.
+/// A mode for one process as long as the connection lasts: of `hmkctl try` and `ab`. With
+/// `put_back` what was moved goes back.
 json verb_hold(App& app, const Request& request) {
   const auto pid = number_arg(request.args, "pid", 0, 1, kMaxPid);
   if (!pid || *pid == 0) return misused(pid ? Error{"no PID given", ""} : pid.error());
@@ -213,10 +214,18 @@ json verb_hold(App& app, const Request& request) {
   if (!name) return misused(name.error());
   Config wanted;
   if (const auto done = find_key("mode")->set(wanted, *name); !done) return misused(done.error());
+  const auto put_back = request.args.value("put_back", json(false));
+  if (!put_back.is_boolean()) return misused({"put_back is neither true nor false", ""});
+  if (put_back == true && wanted.mode != Mode::track_only)
+    return misused({"put_back goes with the mode track-only only", ""});
   const auto number = static_cast<std::int32_t>(*pid);
-  if (const auto done = app.hold(request.client, number, wanted.mode); !done)
+  if (const auto done = app.hold(request.client, number, wanted.mode, put_back == true); !done)
     return failed(done.error());
-  return answer({{"target", {{"pid", number}, {"comm", app.find(number)->process().comm}}}});
+  const Target& target = *app.find(number);
+  return answer({{"target",
+                  {{"pid", number},
+                   {"comm", target.process().comm},
+                   {"mode", to_string(target.mode(app.config()))}}}});
 }
 
 struct Verb {

@@ -101,6 +101,8 @@ std::string_view reason_text(policy::Reason reason) {
       return "lower tiers are full: changes places with hotter memory";
     case policy::Reason::kShare:
       return "another process has less of the tier than its weight gives it";
+    case policy::Reason::kPutBack:
+      return "hmkctl ab compares: back to where it lay before its first move";
   }
   return "";
 }

@@ -203,7 +203,8 @@ void Mover::account(const Step& step, const hmk_range_result& result) {
   counters_.add(
       {step.rises, gathers ? -1 : tier_of(move.from), tier_of(move.to), move.length, move.reason},
       result);
-  if (!gathers && moved_pages(result) > 0)
+  // What is put back was no error of the plan, and may be promoted again.
+  if (!gathers && move.reason != policy::Reason::kPutBack && moved_pages(result) > 0)
     counters_.returned_bytes += ping_pong_.moved(move.start, move.length, step.rises, seq_);
   // A range that gave nothing, or mostly refused, would do so again at once. A tier
   // without room is not the range's fault.

@@ -60,9 +60,11 @@ Load load_of(std::span<const RegionView> regions, const Stalls& stalls) {
 
 void Balance::moved(const Move& move, const Came& came) {
   const NodeId from = source_of(move);
+  const bool is_undone = move.reason == Reason::kPutBack;  // pages of any size, and no plan's cost
   const std::uint64_t pages = came.bytes / kPage;
-  const std::uint64_t spent_ns = page_ns_ == 0 ? came.spent_ns : pages * page_ns_;
-  costs_.add(from, move.to, move.leaf_shift > 12, pages, spent_ns);
+  const std::uint64_t priced_ns = page_ns_ == 0 ? came.spent_ns : pages * page_ns_;
+  const std::uint64_t spent_ns = is_undone ? 0 : priced_ns;
+  if (!is_undone) costs_.add(from, move.to, move.leaf_shift > 12, pages, spent_ns);
   const double share =
       move.bytes == 0 ? 0 : static_cast<double>(came.bytes) / static_cast<double>(move.bytes);
   ledger_.moved({.start = move.start,

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace hmk::policy {
 namespace {
@@ -184,6 +183,14 @@ void Ledger::saw(std::span<const RegionView> regions, const GainModel& model,
   sums_.saved += total_.realized * interval.seconds;
   sums_.spent += spent_ns + static_cast<double>(interval.profile_ns);
   has_moved_ = std::exchange(is_moving_, false);
+}
+
+std::vector<Ledger::Displaced> Ledger::displaced() const {
+  std::vector<Displaced> all;
+  all.reserve(extents_.size());
+  for (const auto& [start, extent] : extents_)
+    all.push_back({start, extent.length, extent.bytes, extent.first, extent.now});
+  return all;
 }
 
 Ledger::Figures Ledger::figures(std::uint64_t start, std::uint64_t end) const {

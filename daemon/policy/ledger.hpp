@@ -15,6 +15,7 @@
 #include <map>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "policy/gain.hpp"
 #include "policy/types.hpp"
@@ -71,6 +72,17 @@ class Ledger {
   /// Of what is remembered in [start, end).
   Figures figures(std::uint64_t start, std::uint64_t end) const;
   std::size_t extents() const { return extents_.size(); }
+
+  /// Bytes that were moved from a first place, and lie in another now: of [start, start + length).
+  struct Displaced {
+    std::uint64_t start = 0;
+    Bytes length = 0;
+    Bytes bytes = 0;
+    NodeId first = kNoNode;
+    NodeId now = kNoNode;
+  };
+  /// All that is remembered, by address.
+  std::vector<Displaced> displaced() const;
 
  private:
   /// Bytes that were moved from a first place, and lie in another now.

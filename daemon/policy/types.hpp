@@ -84,6 +84,7 @@ enum class Reason : std::uint8_t {
   kMadeRoom,  // victim: leaves for the next lower tier with room
   kExchange,  // victim: all lower tiers are full, swaps with what replaces it
   kShare,     // victim: another process has less of the tier than its weight gives it
+  kPutBack,   // to where it lay before its first move, whatever its hotness
 };
 
 /// Move [start, start + length) of one process from node to node.

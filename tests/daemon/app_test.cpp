@@ -844,8 +844,9 @@ class HoldTest : public AppTest {
               0);
     say(pid, mode);
   }
-  void say(int pid, const char* mode) {
-    const json request{{"verb", "hold"}, {"args", {{"pid", pid}, {"mode", mode}}}};
+  void say(int pid, const char* mode) { say(json{{"pid", pid}, {"mode", mode}}); }
+  void say(const json& args) {
+    const json request{{"verb", "hold"}, {"args", args}};
     const std::string line = to_line(request);
     ASSERT_EQ(::send(fd_.get(), line.data(), line.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(line.size()));
@@ -926,6 +927,64 @@ TEST_F(HoldTest, AProcessThatEndsIsNoLongerHeld) {
   EXPECT_EQ(target("status")["mode"], "manage");
   leave();
   EXPECT_EQ(target("status")["mode"], "manage");
+}
+
+TEST_F(HoldTest, WhatWasMovedGoesBackWhereItLay) {
+  start();
+  hold(kPid, "manage");
+  EXPECT_EQ(answer_["data"]["target"]["mode"], "manage");
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  kernel_.finish(test::all_clean);
+  run();
+  EXPECT_EQ(target("gain")["displaced_bytes"], 2 * kMiB);
+
+  const json back{{"pid", kPid}, {"mode", "track-only"}, {"put_back", true}};
+  say(back);
+  ASSERT_EQ(kernel_.tickets.size(), 1u) << "at once";
+  ASSERT_EQ(kernel_.tickets[0].ranges.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].node, 3);
+  kernel_.finish(test::all_pinned);  // nothing has moved
+  run();
+  EXPECT_EQ(target("gain")["displaced_bytes"], 2 * kMiB);
+  kernel_.publish(interval(2, {region(0, 0, 3.0)}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u) << "once more at the next interval";
+  kernel_.finish(test::all_clean);
+  run();
+  EXPECT_EQ(target("gain")["displaced_bytes"], 0);
+  kernel_.publish(interval(3, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_TRUE(kernel_.tickets.empty()) << "there is nothing left to put back";
+  EXPECT_EQ(target("stats")["returned_bytes"], 0) << "that is no thrash";
+
+  say(kPid, "manage");
+  kernel_.publish(interval(20, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_EQ(kernel_.tickets.size(), 1u) << "and it is promoted again";
+}
+
+TEST_F(HoldTest, WhatIsBeingPutBackIsStoppedByAnotherMode) {
+  start();
+  hold(kPid, "manage");
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  kernel_.finish(test::all_clean);
+  run();
+  say(json{{"pid", kPid}, {"mode", "track-only"}, {"put_back", true}});
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  leave();
+  EXPECT_EQ(kernel_.cancelled.size(), 1u);
+  EXPECT_EQ(target("status")["mode"], "manage");
+}
+
+TEST_F(HoldTest, OnlyWhatIsWatchedIsPutBack) {
+  start();
+  hold(kPid, "track-only");
+  say(json{{"pid", kPid}, {"mode", "manage"}, {"put_back", true}});
+  EXPECT_EQ(answer_["error"]["kind"], "usage");
+  say(json{{"pid", kPid}, {"mode", "track-only"}, {"put_back", 1}});
+  EXPECT_EQ(answer_["error"]["kind"], "usage");
 }
 
 TEST_F(HoldTest, RefusalsSayWhyAndChangeNothing) {

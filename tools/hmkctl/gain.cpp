@@ -44,7 +44,8 @@ const std::vector<Table>& gain_tables() {
         {"promote_limit_divisor", "promote limit divided by"},
         {"saved_ns", "saved so far", Unit::ns},
         {"promised_ns", "promised so far", Unit::ns},
-        {"spent_ns", "spent so far", Unit::ns}},
+        {"spent_ns", "spent so far", Unit::ns},
+        {"displaced_bytes", "lies elsewhere now", Unit::bytes}},
        Layout::fields,
        {kPairs, kPersistence},
        "none; attach one with 'hmkctl attach PID'"}};

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "policy/put_back.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "support/policy.hpp"
+
+using namespace hmk::policy;
+using namespace hmk::test;
+
+namespace {
+
+constexpr std::array<NodeId, 3> kNodes{0, 2, 3};
+
+Ledger::Displaced extent(std::uint64_t mib, Bytes length_mib, NodeId first, NodeId now) {
+  return {mib * kMiB, length_mib * kMiB, length_mib * kMiB, first, now};
+}
+
+TEST(PutBack, WhatRoseFallsAndWhatMadeRoomRises) {
+  const Plan plan = put_back(std::array{extent(0, 4, 3, 0), extent(8, 2, 0, 2)}, kNodes);
+  ASSERT_EQ(plan.demotions.size(), 1u);
+  ASSERT_EQ(plan.promotions.size(), 1u);
+  EXPECT_EQ(plan.demotions[0].from, 0);
+  EXPECT_EQ(plan.demotions[0].to, 3);
+  EXPECT_EQ(plan.promotions[0].from, 2);
+  EXPECT_EQ(plan.promotions[0].to, 0);
+  EXPECT_EQ(plan.promotions[0].reason, Reason::kPutBack);
+  EXPECT_EQ(plan.demoted, 4 * kMiB);
+  EXPECT_EQ(plan.promoted, 2 * kMiB);
+  EXPECT_EQ(plan.demotions[0].process, plan.demotions[0].served);
+}
+
+TEST(PutBack, RoomIsMadeForEachBytesThatFollow) {
+  const Plan plan = put_back(std::array{extent(0, 2, 3, 0), extent(2, 2, 3, 0), extent(4, 2, 3, 0),
+                                        extent(10, 3, 0, 3), extent(20, 3, 0, 3)},
+                             kNodes);
+  ASSERT_EQ(plan.demotions.size(), 3u);
+  EXPECT_EQ(plan.demotions[0].serves, 0u);
+  EXPECT_EQ(plan.demotions[1].serves, 0u) << "three MiB rise into two and one";
+  EXPECT_EQ(plan.demotions[2].serves, 1u);
+}
+
+TEST(PutBack, WhatOnlyFallsIsMadeRoomForOthers) {
+  const Plan plan = put_back(std::array{extent(0, 2, 3, 0)}, kNodes);
+  ASSERT_EQ(plan.demotions.size(), 1u);
+  EXPECT_NE(plan.demotions[0].process, plan.demotions[0].served) << "or the mover drops it";
+}
+
+TEST(PutBack, AnUnknownNodeIsLeftOut) {
+  const Plan plan = put_back(std::array{extent(0, 2, 1, 0), extent(2, 2, 0, 1)}, kNodes);
+  EXPECT_EQ(plan, Plan{});
+}
+
+TEST(PutBack, ALedgerTellsWhatLiesElsewhere) {
+  Ledger ledger;
+  ledger.moved({.start = 0, .length = 4 * kMiB, .bytes = 2 * kMiB, .from = 3, .to = 2});
+  ledger.moved({.start = 0, .length = 4 * kMiB, .bytes = 2 * kMiB, .from = 2, .to = 0});
+  ASSERT_EQ(ledger.displaced().size(), 1u);
+  EXPECT_EQ(ledger.displaced()[0].first, 3);
+  EXPECT_EQ(ledger.displaced()[0].now, 0);
+  EXPECT_EQ(ledger.displaced()[0].bytes, 2 * kMiB);
+  ledger.moved({.start = 0, .length = 4 * kMiB, .bytes = 2 * kMiB, .from = 0, .to = 3});
+  EXPECT_TRUE(ledger.displaced().empty());
+}
+
+}  // namespace
