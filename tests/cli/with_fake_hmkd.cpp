@@ -10,12 +10,22 @@
 //   --no-interval   none has passed
 //   --slow          a third has: what is hot lies in the slowest tier again
 //   --ends          the process ends as soon as it is held
+//   --lives E N S   it goes on, in track-only: intervals of 20 ms, hot memory in the slowest tier
+//   at
+//                   first. @ROOT@/figure is how fast it is: 1000, by E more while that memory is in
+//                   tier 1, with a noise of N (standard deviation, half of it over some 150 ms),
+//                   drawn by S
 #include <spawn.h>
 #include <sys/wait.h>
 
 #include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <optional>
+#include <random>
 
 #include "app.hpp"
 #include "fake_device.hpp"
@@ -117,11 +127,58 @@ void put_kernel(hmk::test::Tree& tree) {
   tree.put("sys/kernel/mm/damon/admin/kdamonds/0/state", "on\n");
 }
 
+/// The program of --lives.
+class Life {
+ public:
+  Life(double effect, double noise, std::uint64_t seed)
+      : effect_(effect), noise_(noise / std::sqrt(2.0)), random_(seed) {
+    slow_ = normal_(random_);
+  }
+
+  /// Some of its time has passed.
+  void go_on(hmk::test::FakeKernel& kernel, hmk::test::Tree& tree) {
+    const auto now = std::chrono::steady_clock::now();
+    while (!kernel.tickets.empty()) {
+      for (const hmk_range& range : kernel.tickets.front().ranges) node_ = range.node;
+      kernel.finish(hmk::test::all_clean);
+    }
+    if (now < next_) return;
+    next_ = now + kInterval;
+    kernel.publish(interval(++seq_, {region(0, 4 * kMiB, node_, 3.0)}));
+    slow_ = kKept * slow_ + std::sqrt(1 - kKept * kKept) * normal_(random_);
+    write(tree,
+          1000 * (node_ == 0 ? 1 + effect_ : 1) * std::exp(noise_ * (slow_ + normal_(random_))));
+  }
+
+  static constexpr std::chrono::milliseconds kInterval = 20ms;
+
+ private:
+  static constexpr double kKept = 0.87;  // of the slow half, an interval later
+
+  /// As a whole: somebody reads it at any time.
+  static void write(hmk::test::Tree& tree, double figure) {
+    tree.put("figure.new", std::to_string(figure) + "\n");
+    std::filesystem::rename(tree.root() / "figure.new", tree.root() / "figure");
+  }
+
+  double effect_, noise_, slow_;
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+  std::uint64_t seq_ = 0;
+  int node_ = 3;
+  std::chrono::steady_clock::time_point next_{};
+};
+
+void replace(std::string& word, std::string_view what, const std::string& by) {
+  for (std::size_t at = 0; (at = word.find(what, at)) != std::string::npos; at += by.size())
+    word.replace(at, what.size(), by);
+}
+
 pid_t spawn(int argc, char** argv, const std::string& socket, const std::string& root) {
   std::vector<std::string> words(argv + 1, argv + argc);
   for (std::string& word : words) {
-    if (word == "@SOCKET@") word = socket;
-    if (word == "@ROOT@") word = root;
+    replace(word, "@SOCKET@", socket);
+    replace(word, "@ROOT@", root);
   }
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
@@ -137,7 +194,6 @@ int run(int argc, char** argv) {
   hmk::open_log("error");
   hmk::test::Tree tree;
   hmk::test::put_four_tiers(tree);
-  hmk::test::put_node(tree, {0, "0-1", "10 20 30 40", 262144, 4096, 90, 95000});
   hmk::test::put_process(tree, kPid, "redis-server");
   hmk::test::put_process(tree, kVirtualMachine, "qemu");
   put_kernel(tree);
@@ -145,8 +201,16 @@ int run(int argc, char** argv) {
   tree.put("proc/4711/numa_maps",
            "7f0 default N0=2048 N1=2048 N2=512 N3=131072 kernelpagesize_kB=4\n");
 
+  const std::string_view scene = argv[1];
+  const std::uint64_t free_kb = scene == "--lives" ? 131072 : 4096;
+  hmk::test::put_node(tree, {0, "0-1", "10 20 30 40", 262144, free_kb, 90, 95000});
+  std::optional<Life> life;
+  if (scene == "--lives" && argc > 5)
+    life.emplace(std::stod(argv[2]), std::stod(argv[3]), std::stoull(argv[4]));
+
   hmk::Config config;
-  config.mode = hmk::Mode::manage;
+  config.mode = life ? hmk::Mode::track_only : hmk::Mode::manage;
+  if (life) config.interval = Life::kInterval;
   config.log_level = "error";
   config.socket = (tree.root() / "control.sock").string();
   config.attach = {hmk::rule_of_pid(kPid)};
@@ -171,8 +235,7 @@ int run(int argc, char** argv) {
     return 1;
   }
   put_balanced(tree, 9, 356);
-  const std::string_view scene = argv[1];
-  if (scene != "--no-interval") play(loop, kernel);
+  if (scene != "--no-interval" && !life) play(loop, kernel);
   if (scene == "--slow") {
     tree.put("proc/4711/numa_maps", "7f0 default N0=26624 N3=2048 kernelpagesize_kB=4\n");
     play_slow(kernel);
@@ -181,14 +244,17 @@ int run(int argc, char** argv) {
            "7f0000000000-7f0002000000 rw-p 00000000 00:00 0                   [heap]\n"
            "7f0002000000-7f0008000000 rw-s 00000000 00:01 7     /dev/shm/a <b>\n");
   if (scene.starts_with("--")) --argc, ++argv;
+  if (life) argc -= 3, argv += 3;
   bool is_to_end = scene == "--ends";
 
+  if (life) life->go_on(kernel, tree);
   const pid_t child = spawn(argc, argv, config.socket, tree.root());
   if (child < 0) return 127;
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
     loop.restart();
-    loop.run_one_for(10ms);
+    loop.run_one_for(life ? 2ms : 10ms);
+    if (life) life->go_on(kernel, tree);
     if (!is_to_end || app.find(kPid)->mode(config) != hmk::Mode::track_only) continue;
     tree.remove("proc/4711");
     kernel.tell(HMK_EVENT_GONE, 0);

@@ -21,6 +21,7 @@ PROGRAMS: Dict[str, Tuple[str, ...]] = {
     "tools/torture.d": ("tools/lab.d", "tests/e2e"),
     "tools/bench.d/placement": ("tools/lab.d", "tools"),
     "tools/bench.d/moves": ("tools/lab.d",),
+    "tools/bench.d/ab": ("tools/lab.d",),
     "tools/bench.d/calibrate": ("tools/bench.d/placement", "tools/lab.d", "tools"),
     "tools/bench.d/paper": ("tools/bench.d/placement", "tools/lab.d", "tools"),
     "tools/screens.d": ("tools/lab.d", "tools/demo.d", "tools"),

@@ -27,6 +27,8 @@ struct Verb {
 constexpr std::array kVerbs{
     Verb{"try", "watch a process for a while, move nothing, and say what there is to gain",
          hmkctl::make_try},
+    Verb{"ab", "watch and manage a process in turns, and say whether managing it helps",
+         hmkctl::make_ab},
     Verb{"report", "write what is known of the managed processes to one HTML page",
          hmkctl::make_report},
     Verb{"status", "managed processes, their tiers, the last interval (default)",

@@ -40,6 +40,7 @@ Run make_reload(CLI::App& verb);
 Run make_pause(CLI::App& verb);
 Run make_resume(CLI::App& verb);
 Run make_try(CLI::App& verb);
+Run make_ab(CLI::App& verb);
 Run make_report(CLI::App& verb);
 Run make_doctor(CLI::App& verb);
 Run make_completion(CLI::App& verb);

@@ -66,10 +66,15 @@ void add_time_options(CLI::App& verb, WatchOptions& options) {
 
 void end_watch_on_signals() {
   struct sigaction action {};
-  action.sa_handler = [](int) { stop_asked = 1; };  // without SA_RESTART: poll() returns
+  // Without SA_RESTART: poll() returns.
+  action.sa_handler = [](int) { stop_asked = stop_asked + 1; };
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGHUP, &action, nullptr);
+}
+
+unsigned signals_seen() {
+  return static_cast<unsigned>(stop_asked);
 }
 
 Watch::Watch(const Context& context, const WatchOptions& options)

@@ -65,5 +65,7 @@ void add_watch_options(CLI::App& verb, WatchOptions& options);
 
 /// Ctrl-C, SIGTERM and SIGHUP end next() from now on instead of the program.
 void end_watch_on_signals();
+/// How many of them have come since.
+unsigned signals_seen();
 
 }  // namespace hmkctl
