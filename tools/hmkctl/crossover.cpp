@@ -42,7 +42,7 @@ std::optional<Reply> Crossover::run(Comparison& comparison, const std::function<
   if (auto trouble = look_around()) return trouble;
   if (auto trouble = hold(Arm::watch)) return trouble;
   began();
-  const auto trouble = run_blocks(comparison, shown);
+  auto trouble = run_blocks(comparison, shown);
   if (trouble && trouble->exit_code != kFailed) return trouble;
   if (auto gone = look_at_process()) return gone;  // which is why a metric fails
   signals_ = signals_seen();                       // another one ends this, too

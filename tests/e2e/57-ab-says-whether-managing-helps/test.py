@@ -3,8 +3,8 @@
 # One kernel in a gate, for its time; the other by --kernel 6.1.
 # gate: 6.12
 # timeout: 400
-"""hmkctl ab against the real module. The figure is how many pages lie on the fastest node, which managing raises: each watched block
-has the placement as it was at first, each managed one the hot part in tier 1. It is found as a gain, or where less is better as a loss at
+"""hmkctl ab against the real module. The figure is how many pages lie in DRAM, which managing raises: each watched block has the placement as
+it was at first, each managed one the hot part in DRAM of either socket, whichever is nearer. It is found as a gain, or where less is better as a loss at
 which the guard stops after two managed blocks; mode and memory are put back at the end, on SIGINT and when the metric fails, the mode
 when it is killed and when the process ends."""
 import json
@@ -26,7 +26,7 @@ FEW = HOT_PAGES // 8  # of stacks and libraries, and of what luck may move
 
 
 def command(*options: str, metric: str = "") -> List[str]:
-    return [HMKCTL, "--socket", lib.CONTROL, "--json", "ab", str(touch.pid), "--metric", metric or on_node_0, "--block", "1s",
+    return [HMKCTL, "--socket", lib.CONTROL, "--json", "ab", str(touch.pid), "--metric", metric or in_dram, "--block", "1s",
             "--settle", "6s", "--seed", "1", *options]
 
 
@@ -48,20 +48,20 @@ def target() -> dict:
     return rows[0] if rows else {}
 
 
-def pages_on_node_0() -> int:
+def pages_in_dram() -> int:
     """Anonymous ones, as the metric counts them."""
     lines = Path(f"/proc/{touch.pid}/numa_maps").read_text(encoding="ascii").splitlines()
-    return sum(int(pages) for line in lines if "anon=" in line for pages in re.findall(r"\bN0=(\d+)", line))
+    return sum(int(pages) for line in lines if "anon=" in line for pages in re.findall(r"\bN[01]=(\d+)", line))
 
 
 def wait_until_managed() -> None:
     lib.wait_for(lambda: target().get("mode") == "manage", 60, "a managed block begins")
-    lib.wait_for(lambda: pages_on_node_0() > before + FEW, 60, "and something is promoted")
+    lib.wait_for(lambda: pages_in_dram() > before + FEW, 60, "and something is promoted")
 
 
 def wait_until_back() -> None:
     lib.wait_for(lambda: not target(), 30, "the process is let go, as it was not managed before")
-    lib.check(abs(pages_on_node_0() - before) < FEW, f"memory lies where it lay: {pages_on_node_0()} pages on node 0, {before} at first")
+    lib.check(abs(pages_in_dram() - before) < FEW, f"memory lies where it lay: {pages_in_dram()} pages in DRAM, {before} at first")
 
 
 lib.load_module()
@@ -69,9 +69,9 @@ daemon = lib.start_hmkd("mode: track-only\ninterval: 400ms\noverhead: 20%\nreser
 touch = lib.Touch(2)
 area, start = touch.map(SIZE >> 12)
 touch.tell(f"loop write {area} {HOT_FROM >> 12} {HOT_TO >> 12} 1")
-before = pages_on_node_0()
-on_node_0 = ("awk '/anon=/ { for (i = 1; i <= NF; i++) if ($i ~ /^N0=/) sum += substr($i, 4) } END { print 1000 + sum }' "
-             f"/proc/{touch.pid}/numa_maps")
+before = pages_in_dram()
+in_dram = ("awk '/anon=/ { for (i = 1; i <= NF; i++) if ($i ~ /^N[01]=/) sum += substr($i, 4) } END { print 1000 + sum }' "
+           f"/proc/{touch.pid}/numa_maps")
 
 answer = compare()
 found = answer["comparison"]
@@ -80,7 +80,7 @@ lib.check(found["low_percent"] > 0, "the interval lies above nothing")
 for block in answer["blocks"]:
     pages = block["figure"] - 1000 - before
     lib.check(pages > HOT_PAGES - FEW if block["mode"] == "managed" else abs(pages) < FEW,
-              f"block {block['block']}, {block['mode']}: {pages:.0f} pages more on node 0 than at first, {HOT_PAGES} are hot")
+              f"block {block['block']}, {block['mode']}: {pages:.0f} pages more in DRAM than at first, {HOT_PAGES} are hot")
 wait_until_back()
 
 answer = compare("--better", "lower", "--guard", "5%")
@@ -96,7 +96,7 @@ lib.check(interrupted.returncode == 0 and told["comparison"]["verdict"] == "uncl
 wait_until_back()
 
 broken = Path("/run/hmk-ab-broken")
-fails = start_ab(metric=f"test ! -e {broken} && {on_node_0}")
+fails = start_ab(metric=f"test ! -e {broken} && {in_dram}")
 wait_until_managed()
 broken.touch()
 problem = fails.communicate(timeout=60)[1]
