@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
 """The life of the packages in a Debian 12 that boots: installed while it runs, after a reboot, upgraded with a program managed,
-with a newer kernel, purged. The module is built by DKMS in there, so it takes an hour."""
+with a newer kernel, purged. The module is built by DKMS in there, three times, so it takes an hour and more."""
 import re
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import List, Set
+from typing import Callable, Dict, List, Optional, Set
 
 from lab.machine import load_machine
 from lab.progress import say
 
 from booted import Booted, kernels, make_disk
+from kept import Kept
 from prove import APT, FILES, KEPT, OURS, PLACE, Box, check, field, newer
+from transcript import Transcript
 
 #: Beside what our packages depend on: a machine as people have it, and a program that is there to be managed.
 SYSTEM = "systemd-sysv udev dbus kmod procps e2fsprogs linux-image-amd64 linux-headers-amd64 gcc redis-server"
@@ -19,60 +21,120 @@ SYSTEM = "systemd-sysv udev dbus kmod procps e2fsprogs linux-image-amd64 linux-h
 NEWER = "linux-image-amd64 linux-headers-amd64"
 ALSO_KEPT = re.compile(r"^/(boot|(usr/)?lib/(modules|linux-)|usr/src/linux-|usr/share/(doc|bug|lintian)/|var/lib/(systemd|redis|initramfs-tools|kernel)|"
                        r"etc/(kernel|machine-id|sysctl\.d/90-tiering|systemd/system/[a-z-]*redis)|vmlinuz|initrd)")
-NO_NETWORK = "-o Acquire::Languages=none -o Acquire::Retries=0"
+#: For whoever calls apt in there: what is recommended has not been fetched.
+NO_NETWORK = 'APT::Install-Recommends "false"; Acquire::Languages "none"; Acquire::Retries "0";'
 
-# Its last keys are written last, and lie in slow memory; a thousand of them are asked for all the time.
+# Each value tells its key. The last ones are written last, and lie in slow memory; a thousand of them are asked for all the time.
 KEYS, ASKED = 300_000, 1000
-FILL = f"""redis-cli config set save ''
-redis-cli eval 'for i = 1, {KEYS} do redis.call("set", "key:" .. i, string.rep("x", 1500)) end' 0
+VALUE = 'string.rep(string.format("%08d", i), 188)'
+FILL = f"""systemctl restart redis-server
+until redis-cli ping; do sleep 1; done
+redis-cli config set save ''
+redis-cli eval 'for i = 1, {KEYS} do redis.call("set", "key:" .. i, {VALUE}) end' 0
 systemd-run --unit=load sh -c 'while :; do redis-cli eval "for i = {KEYS - ASKED}, {KEYS} do redis.call(\\"get\\", \\"key:\\" .. i) end" 0; done' 2>&1
 """
+WRONG = f"redis-cli eval 'local n = 0; for i = 1, {KEYS} do if redis.call(\"get\", \"key:\" .. i) ~= {VALUE} then n = n + 1 end end return n' 0"
 RULE = ("sed -i 's/^mode:.*/mode: manage/; s/^attach:.*/attach: [unit=redis-server.service]/' /etc/hmk/hmkd.yaml && "
-        "echo 'interval: 1s' >>/etc/hmk/hmkd.yaml && systemctl reload hmkd")
-#: Debian has it on where there are several nodes; doctor warns of it until then, and of what it did to a program.
-DOCTORS_ORDERS = ("echo kernel.numa_balancing=0 >/etc/sysctl.d/90-tiering.conf && sysctl -qp /etc/sysctl.d/90-tiering.conf && "
-                  "systemctl restart redis-server")
-MANAGED = "hmkctl --json status | grep -q '\"pid\": *'$(pidof redis-server)"
+        "echo 'interval: 1s' >>/etc/hmk/hmkd.yaml && systemctl restart hmkd")
+#: Debian has it on where there are several nodes; doctor warns of it until then.
+DOCTORS_ORDERS = "echo kernel.numa_balancing=0 >/etc/sysctl.d/90-tiering.conf && sysctl -p /etc/sysctl.d/90-tiering.conf"
+STATUS = "hmkctl --json status | tr -d ' \\n' | grep"
+MANAGED = f"{STATUS} -q '\"pid\":'$(pidof redis-server)"
+BY_RULE = f"{MANAGED} && {STATUS} -q '\"rule\":\"unit=redis-server.service'"
 PROMOTED = "hmkctl --json stats | grep -E '\"promoted_bytes\": *[1-9]'"
 
 
-def live(root: Path, packages: List[Path], machine_file: Path) -> None:
-    """The whole life. Raises LabError."""
+class Life:
+    """Where it stands: what is in `state` is all that a stage needs to know of those before, but for the disk."""
+
+    def __init__(self, system: Booted, transcript: Transcript, state: Dict[str, str]) -> None:
+        self.system, self.transcript, self.state = system, transcript, state
+
+    def up(self, when: str) -> None:
+        """A system that is at work, if it is not yet."""
+        if self.system.is_on():
+            return
+        self.boot()
+        check(self.system.run("service", "systemctl is-active hmkd").strip() == "active", f"{when} hmkd runs by itself")
+        self.works(when)
+
+    def boot(self) -> None:
+        """The system alone."""
+        kernel = self.state["kernel"]
+        state = self.system.boot(kernel)
+        if state != "running":
+            say(self.system.run("failed units", "systemctl --failed --plain --no-legend; systemctl list-jobs --no-legend"))
+        check(state == "running", f"{kernel} boots with systemd: {state}")
+
+    def down(self) -> None:
+        """Whatever it was."""
+        if self.system.is_on():
+            self.system.power_off()
+
+    def works(self, when: str) -> None:
+        """hmkd manages the program by its rule, moves what is hot, and doctor has nothing to say."""
+        system = self.system
+        system.run("filling redis-server", FILL)
+        system.wait("hmkd manages redis-server", BY_RULE)
+        check(True, f"{when} redis-server is managed by its rule")
+        check(bool(system.wait("memory is promoted", PROMOTED)), f"{when} what is hot is promoted")
+        said = system.run("hmkctl doctor", "hmkctl doctor || echo status $?")
+        check("status" not in said.splitlines()[-1], f"{when} doctor is content:\n{said}")
+
+    def typed(self, what: str, command: str, folder: str = "/root", lines: int = 40, status: int = 0) -> str:
+        """As a user types it in that folder, for the transcript."""
+        said = self.system.run(what, f"cd {folder}\n{command}", status=status)
+        return self.transcript.add(command, said, lines)
+
+    def loses_nothing(self, when: str) -> None:
+        """What was filled in is there, each value under its key."""
+        keys = self.system.run("counting keys", "redis-cli dbsize").strip()
+        wrong = self.system.run("reading all keys", WRONG).strip()
+        check(keys == str(KEYS) and wrong == "0", f"{when} all {KEYS:,} keys are there: {keys}, of these {wrong} wrong")
+
+
+def live(root: Path, packages: List[Path], machine_file: Path, keep: Optional[Path], first: str, transcript: Optional[Path]) -> None:
+    """The life from stage `first` on. Raises LabError."""
+    kept = Kept(keep, list(STAGES))
+    before = kept.before(first)
     with TemporaryDirectory(prefix="hmk-live.") as scratch:
         folder = Path(scratch)
-        box = Box(root, folder / "root")
-        box.put(packages)
-        _prepare(box, newer(packages, folder))
-        old, disk = kernels(box.path("/"))[-1], folder / "disk"
-        make_disk(box.path("/"), disk)
-        shutil.rmtree(box.path("/"))  # it is on the disk
+        disk = folder / "disk"
+        state = kept.take(before, disk) if before else _prepare(root, packages, folder, disk)
         with Booted(load_machine(machine_file), disk, folder) as system:
-            _boot(system, old)
-            before, accounts = _files(system), _accounts(system)
-            _install(system, field(packages[0], "Version"))
-            _reboot(system, old, "reboot")
-            _upgrade(system)
-            _newer_kernel(system, old)
-            _purge(system, before, accounts)
-            system.power_off()
+            life = Life(system, Transcript(transcript), state)
+            for stage in list(STAGES)[list(STAGES).index(first):]:
+                say(f"stage {stage}")
+                STAGES[stage](life)
+                if keep and stage != "purge":
+                    life.down()
+                    kept.keep(stage, disk, life.state)
+            life.down()
     print("PASS")
 
 
-def _prepare(box: Box, following: List[Path]) -> None:
+def _system(_: Life) -> None:
+    # It has been made; to keep it costs no boot.
+    pass
+
+
+def _prepare(root: Path, packages: List[Path], folder: Path, disk: Path) -> Dict[str, str]:
+    box = Box(root, folder / "root")
+    box.put(packages)
     # No network in there: all that is to come from an archive is there before it boots, the newer kernel as apt keeps it.
     plan = box.run("looking up dependencies", f"apt-get -q update; cd /{PLACE}; apt-get -s --no-install-recommends install ./*.deb")
     others = [name for name in re.findall(r"^Inst (\S+)", plan, re.MULTILINE) if name not in OURS]
     box.run("installing a system", f"apt-get -q -y --no-install-recommends install {SYSTEM} {' '.join(others)}")
     box.run("fetching a newer kernel", "sed 's/ bookworm / bookworm-backports /' /etc/apt/sources.list >/etc/apt/sources.list.d/newer.list; "
             f"apt-get -q update; apt-get -q -y --no-install-recommends --download-only -t bookworm-backports install {NEWER}")
+    box.path("etc/apt/apt.conf.d/90-no-network").write_text(NO_NETWORK + "\n", encoding="ascii")
     (box.path(PLACE) / "following").mkdir()
-    for package in following:
+    for package in newer(packages, folder):
         package.rename(box.path(PLACE) / "following" / package.name)
-
-
-def _boot(system: Booted, kernel: str) -> None:
-    state = system.boot(kernel)
-    check(state == "running", f"{kernel} boots with systemd: {state}")
+    kernel = kernels(box.path("/"))[-1]
+    make_disk(box.path("/"), disk)
+    shutil.rmtree(box.path("/"))  # it is on the disk
+    return {"kernel": kernel, "version": field(packages[0], "Version")}
 
 
 def _files(system: Booted) -> Set[str]:
@@ -84,62 +146,81 @@ def _accounts(system: Booted) -> str:
     return system.run("accounts", "cut -d: -f1 /etc/passwd /etc/group /etc/shadow /etc/gshadow | sort")
 
 
-def _install(system: Booted, version: str) -> None:
-    said = system.run("installing the packages, with the module built by DKMS in there",
-                      f"cd /{PLACE}; {APT} {NO_NETWORK} install ./*.deb", seconds=5400)
+def _install(life: Life) -> None:
+    system = life.system
+    life.boot()
+    life.state.update(files="\n".join(sorted(_files(system))), accounts=_accounts(system))
+    said = life.typed("installing the packages, with the module built by DKMS in there",
+                      "apt install -y ./*.deb linux-headers-amd64", folder=f"/{PLACE}", lines=12)
     check("cannot be loaded" not in said, "the packages are installed")
-    check(system.run("module", "cat /sys/module/hmk/version").strip() == version, "the module is loaded by it")
+    check(system.run("module", "cat /sys/module/hmk/version").strip() == life.state["version"], "the module is loaded by it")
     check(system.run("service", "systemctl is-active hmkd").strip() == "active", "hmkd runs")
-    said = system.run("hmkctl doctor", "hmkctl doctor || :")
+    said = life.typed("hmkctl doctor", "hmkctl doctor", status=1)
     check("sysctl kernel.numa_balancing=0" in said, "doctor says what else places memory here")
-    system.run("what doctor says", DOCTORS_ORDERS)
-    system.run("a rule", RULE)
-    _works(system, "after the installation")
+    life.typed("what doctor says", DOCTORS_ORDERS)
+    _first_session(life)
+    system.run("a rule", f"systemctl stop load; {RULE}")
+    life.works("after the installation")
 
 
-def _works(system: Booted, when: str) -> None:
-    """hmkd manages the program by its rule, moves what is hot, and doctor has nothing to say."""
-    system.run("filling redis-server", FILL)
-    system.wait("hmkd manages redis-server", MANAGED)
-    check(True, f"{when} redis-server is managed by its rule")
-    check(bool(system.wait("memory is promoted", PROMOTED)), f"{when} what is hot is promoted")
-    said = system.run("hmkctl doctor", "hmkctl doctor || echo status $?")
-    check("status" not in said.splitlines()[-1], f"{when} doctor is content:\n{said}")
+def _first_session(life: Life) -> None:
+    """What a newcomer types, up to the page that shows what came of it."""
+    life.system.run("filling redis-server", FILL)
+    life.typed("attaching redis-server", "hmkctl attach $(pidof redis-server) && hmkctl set mode manage")
+    check(bool(life.system.wait("memory is promoted", PROMOTED)), "what is hot is promoted, as it ships")
+    life.typed("hmkctl top", "hmkctl top --once")
+    life.typed("hmkctl report", "hmkctl report -o report.html")
+    page = life.system.run("the page", "cat /root/report.html")
+    check("redis-server" in page and "</html>" in page, f"a page of {len(page):,} characters tells of redis-server")
+    life.transcript.page(page)
 
 
-def _reboot(system: Booted, kernel: str, when: str) -> None:
-    system.power_off()
-    _boot(system, kernel)
-    check(system.run("service", "systemctl is-active hmkd").strip() == "active", f"after the {when} hmkd runs by itself")
-    _works(system, f"after the {when}")
+def _reboot(life: Life) -> None:
+    life.down()
+    life.up("after the reboot")
 
 
-def _upgrade(system: Booted) -> None:
+def _upgrade(life: Life) -> None:
+    life.up("before the upgrade")
+    system = life.system
     pid = system.run("redis-server", "pidof redis-server")
-    said = system.run("upgrading, with redis-server managed", f"cd /{PLACE}/following; {APT} {NO_NETWORK} install ./*.deb", seconds=5400)
+    said = system.run("upgrading, with redis-server managed", f"cd /{PLACE}/following; {APT} install ./*.deb")
     check("stays as it is" in said, "an upgrade leaves the loaded module alone, and says so")
-    system.wait("hmkd manages redis-server", MANAGED)
+    source = system.run("dkms", "dkms status hmk").strip()
+    is_new = source.count("hmk/") == 1 and f"hmk/{life.state['version']}.1" in source and "installed" in source
+    check(is_new, f"the new module has replaced the old: {source}")
+    system.wait("hmkd manages redis-server", BY_RULE)
     check(system.run("redis-server", "pidof redis-server") == pid, "redis-server has not noticed, and is managed again")
-    keys = system.run("keys", "redis-cli dbsize").strip()
-    last = system.run("a key", f"redis-cli get key:{KEYS}").strip()
-    check(keys == str(KEYS) and last == "x" * 1500, "no key is lost")
+    life.loses_nothing("after the upgrade")
 
 
-def _newer_kernel(system: Booted, old: str) -> None:
-    system.run("installing a newer kernel, with the module built for it", f"{APT} {NO_NETWORK} -t bookworm-backports install {NEWER}", seconds=7200)
+def _newer_kernel(life: Life) -> None:
+    life.up("before the update of the kernel")
+    system, old = life.system, life.state["kernel"]
+    system.run("installing a newer kernel, with the module built for it", f"{APT} -t bookworm-backports install {NEWER}")
     new = system.run("its name", "ls /boot/vmlinuz-* | sort -V | tail -n 1").strip()
     check(new != old, f"a newer kernel is there: {new}")
-    _reboot(system, new, "update of the kernel")
+    life.down()
+    life.state["kernel"] = new
+    life.up("after the update of the kernel")
+    check(system.run("uname", "uname -r").strip() in new, f"that kernel runs, with the module: {system.run('dkms', 'dkms status hmk').strip()}")
 
 
-def _purge(system: Booted, before: Set[str], accounts: str) -> None:
+def _purge(life: Life) -> None:
+    life.up("before the purge")
+    system = life.system
     system.run("purging", f"systemctl stop load; {APT} purge {' '.join(OURS)}")
-    left = sorted(_files(system) - before)
+    left = sorted(_files(system) - set(life.state["files"].splitlines()))
     check(not left, f"after the purge no file is left: {' '.join(left) or 'none'}")
     ours = system.run("files of our name", f"{FILES} | grep hmk | grep -v -e ^/srv -e ^/var/log -e ^/var/cache -e ^/var/backups || :").strip()
     check(not ours, f"none of our name: {ours or 'none'}")
-    check(_accounts(system) == accounts, "no user or group is left")
+    check(_accounts(system) == life.state["accounts"], "no user or group is left")
     units = system.run("units", "systemctl list-units --all --plain --no-legend 'hmk*' | grep -v not-found || :").strip()
     check(not units, f"no unit is left: {units or 'none'}")
-    check(system.run("redis-server", "redis-cli dbsize").strip() == str(KEYS), "redis-server runs on with all its keys")
+    life.loses_nothing("after the purge")
     say(system.run("the kernel log", "dmesg --level=emerg,alert,crit,err || :").strip() or "the kernel log has no error")
+
+
+#: In their order. Each begins with a system that is off or with what the one before has left running.
+STAGES: Dict[str, Callable[[Life], None]] = {
+    "system": _system, "install": _install, "reboot": _reboot, "upgrade": _upgrade, "kernel": _newer_kernel, "purge": _purge}

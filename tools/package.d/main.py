@@ -25,19 +25,29 @@ def parse() -> argparse.Namespace:
     flags.add_argument("--live", action="store_true", help="the same in a Debian 12 that boots from a disk of its own under QEMU, with systemd: "
                        "installation, reboot, upgrade with a program managed, newer kernel, purge; about an hour")
     flags.add_argument("--reuse", action="store_true", help="with --prove or --live: take the packages that are in DIR")
-    return flags.parse_args()
+    flags.add_argument("--keep", type=Path, metavar="DIR", help="with --live: keep the disk after each stage there, 3 GiB each")
+    flags.add_argument("--from", dest="first", choices=live.STAGES, default="system",
+                       help="with --live and --keep: begin with this stage, on the disk that is kept of the one before")
+    flags.add_argument("--transcript", type=Path, metavar="FILE", help="with --live: write what a user types, up to the report, and sees")
+    args = flags.parse_args()
+    if not args.live and (args.keep or args.transcript or args.first != "system"):
+        flags.error("--keep, --from and --transcript are about --live; add it")
+    return args
 
 
 def main() -> int:
     """0 or the exit code of what went wrong."""
     args = parse()
+    if args.first != "system":
+        live.live(ROOT, [], MACHINE, args.keep, args.first, args.transcript)
+        return 0
     packages = build.found(args.out) if args.reuse else build.build(ROOT, args.out, args.jobs)
     for package in packages:
         print(package)
     if args.prove:
         prove.prove(ROOT, packages)
     if args.live:
-        live.live(ROOT, packages, MACHINE)
+        live.live(ROOT, packages, MACHINE, args.keep, args.first, args.transcript)
     return 0
 
 
