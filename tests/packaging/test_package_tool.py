@@ -11,7 +11,10 @@ import package_plan as plan
 
 sys.path[:0] = [str(plan.ROOT / "tools/lab.d"), str(plan.ROOT / "tools/package.d")]
 import build  # noqa: E402
+import live  # noqa: E402
 import prove  # noqa: E402
+from kept import Kept  # noqa: E402
+from transcript import Transcript, shortened  # noqa: E402
 from lab.errors import LabError, UsageError  # noqa: E402
 
 
@@ -84,6 +87,69 @@ class Tool(unittest.TestCase):
     def test_a_promise_that_is_not_kept_ends_the_proof(self) -> None:
         with self.assertRaisesRegex(LabError, "not so: no file is left"):
             prove.check(False, "no file is left")
+
+
+class Stages(unittest.TestCase):
+    """A life of the packages that begins where another has ended."""
+
+    def setUp(self) -> None:
+        scratch = TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+
+    def kept(self) -> Kept:
+        return Kept(self.folder / "kept", list(live.STAGES))
+
+    def test_the_first_stage_needs_no_disk(self) -> None:
+        self.assertEqual(Kept(None, list(live.STAGES)).before("system"), "")
+
+    def test_a_later_stage_needs_the_disk_of_the_one_before(self) -> None:
+        with self.assertRaisesRegex(UsageError, "--from upgrade: there is no disk to begin with; name the folder of --keep"):
+            Kept(None, list(live.STAGES)).before("upgrade")
+        with self.assertRaisesRegex(UsageError, "--from upgrade: .*/kept has no disk of 'reboot'; begin with an earlier stage"):
+            self.kept().before("upgrade")
+
+    def test_a_disk_comes_back_with_what_was_known(self) -> None:
+        (self.folder / "disk").write_bytes(b"whole" + bytes(1 << 20))
+        self.kept().keep("reboot", self.folder / "disk", {"kernel": "/boot/vmlinuz-6.1"})
+        self.assertEqual(self.kept().before("upgrade"), "reboot")
+        self.assertEqual(self.kept().take("reboot", self.folder / "again"), {"kernel": "/boot/vmlinuz-6.1"})
+        self.assertEqual((self.folder / "again").read_bytes(), b"whole" + bytes(1 << 20))
+
+    def test_half_a_disk_is_none(self) -> None:
+        (self.folder / "disk").write_bytes(b"whole")
+        self.kept().keep("reboot", self.folder / "disk", {})
+        with self.assertRaisesRegex(LabError, "a disk takes 3 GiB"):
+            self.kept().keep("reboot", self.folder / "none", {})
+        with self.assertRaises(UsageError):
+            self.kept().before("upgrade")
+
+    def test_stages_are_about_live(self) -> None:
+        done = subprocess.run([sys.executable, "-B", str(plan.ROOT / "tools/package.d/main.py"), "--from", "purge"], check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("are about --live; add it", done.stderr)
+
+
+class Transcripts(unittest.TestCase):
+    """What documents quote."""
+
+    def test_it_holds_commands_and_what_they_printed(self) -> None:
+        with TemporaryDirectory() as folder:
+            transcript = Transcript(Path(folder) / "of/a.txt")
+            self.assertEqual(transcript.add("hmkctl doctor", "one\ntwo\n", 9), "one\ntwo\n")
+            transcript.add("hmkctl set mode manage", "\n", 9)
+            transcript.page("<html>")
+            self.assertEqual((Path(folder) / "of/a.txt").read_text(encoding="utf-8"),
+                             "# hmkctl doctor\none\ntwo\n\n# hmkctl set mode manage\n")
+            self.assertEqual((Path(folder) / "of/a.html").read_text(encoding="utf-8"), "<html>")
+
+    def test_without_a_file_it_says_what_it_was_told(self) -> None:
+        self.assertEqual(Transcript(None).add("true", "said", 1), "said")
+
+    def test_what_is_long_loses_its_middle_and_says_so(self) -> None:
+        self.assertEqual(shortened(list("abcdefgh"), 6), ["a", "b", "[2 lines]", "e", "f", "g", "h"])
+        self.assertEqual(shortened(list("abc"), 3), list("abc"))
 
 
 if __name__ == "__main__":
