@@ -192,6 +192,16 @@ class Scripts(unittest.TestCase):
         places = [body.index(word) for word in ("systemd-sysusers", "udevadm trigger", "#DEBHELPER#")]
         self.assertEqual(places, sorted(places))
 
+    def test_hmkd_is_not_started_before_there_is_a_module(self) -> None:
+        # apt showed "Could not execute systemctl" and had waited for the device, wherever hmkd was configured before hmk-dkms.
+        body = text(DEBIAN / "hmkd.postinst")
+        self.assertRegex(body, r"(?s)#DEBHELPER#.*\[ -c /dev/hmk \]; then\n\tdeb-systemd-invoke start hmkd\.service ")
+        self.assertRegex(text(DEBIAN / "rules"), r"\n\tdh_installsystemd --no-start --restart-after-upgrade\n")
+
+    def test_removal_stops_all_that_was_started(self) -> None:
+        # With --no-start debhelper leaves the stop to the package.
+        self.assertRegex(text(DEBIAN / "hmkd.prerm"), r'(?s)"\$1" = remove .*systemctl stop hmkd\.service .hmkd@\*\.service. ')
+
     def test_every_script_is_one_of_the_shell(self) -> None:
         for script in DEBIAN.glob("*.p*"):
             self.assertTrue(text(script).startswith("#!/bin/sh\nset -e\n"), script)

@@ -159,9 +159,9 @@ def _install(life: Life) -> None:
     life.state.update(files="\n".join(sorted(_files(system))), accounts=_accounts(system))
     said = life.typed("installing the packages, with the module built by DKMS in there",
                       "apt install -y ./*.deb linux-headers-amd64", folder=f"/{PLACE}", lines=12)
-    check("cannot be loaded" not in said, "the packages are installed")
+    check("cannot be loaded" not in said and "Could not" not in said, "the packages are installed, and nothing failed on the way")
     check(system.run("module", "cat /sys/module/hmk/version").strip() == life.state["version"], "the module is loaded by it")
-    check(system.run("service", "systemctl is-active hmkd").strip() == "active", "hmkd runs")
+    check("active" in system.wait("the service", "systemctl is-active hmkd"), "hmkd runs")
     said = life.typed("hmkctl doctor", "hmkctl doctor", status=1)
     check("sysctl kernel.numa_balancing=0" in said, "doctor says what else places memory here")
     life.typed("what doctor says", DOCTORS_ORDERS)
