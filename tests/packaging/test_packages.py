@@ -167,11 +167,19 @@ class Scripts(unittest.TestCase):
 
     def test_only_removal_unloads_the_module(self) -> None:
         for script in DEBIAN.glob("*.p*"):
-            for line in re.findall(r".*\b(?:rmmod|modprobe -r|modprobe --remove)\b.*", text(script)):
-                self.assertEqual(script.name, "hmk-dkms.prerm", line)
-        body = text(DEBIAN / "hmk-dkms.prerm")
-        self.assertRegex(body, r'(?s)if \[ "\$1" = remove \] .*then\n\trmmod hmk [^\n]*\nfi\n')
-        self.assertEqual(body.count("rmmod"), 1)
+            asks = re.findall(r".*\b(?:rmmod|modprobe -r|modprobe --remove)\b.*", text(script))
+            self.assertEqual(len(asks), int(script.suffix == ".prerm"), script)
+        for name in ("hmk-dkms", "hmkd"):
+            self.assertRegex(text(DEBIAN / f"{name}.prerm"), r'if \[ "\$1" = remove \] && \[ -[de] [^\n]*; then\n(\trm [^\n]*\n)?\trmmod hmk ')
+
+    def test_who_is_removed_last_unloads_the_module(self) -> None:
+        # apt removes hmk-dkms first, while hmkd uses the module: it stayed loaded after everything of ours was purged.
+        self.assertRegex(text(DEBIAN / "hmk-dkms.prerm"), r"rmmod hmk 2>/dev/null \|\| \{\n\t\t: >/run/hmk\.unload\n")
+        body = text(DEBIAN / "hmkd.prerm")
+        self.assertIn('[ "$1" = remove ] && [ -e /run/hmk.unload ]', body)
+        places = [body.index(word) for word in ("systemctl stop hmkd.service", "rm -f /run/hmk.unload", "rmmod hmk")]
+        self.assertEqual(places, sorted(places))
+        self.assertIn("rm -f /run/hmk.unload", text(DEBIAN / "hmk-dkms.postinst"))
 
     def test_purge_removes_every_account_that_is_made(self) -> None:
         made = re.findall(r"(?m)^[ug] (\S+) ", text(ROOT / "systemd/hmk.sysusers.conf"))

@@ -9,6 +9,7 @@ from typing import Callable, Dict, List, Optional, Set
 
 from lab.machine import load_machine
 from lab.progress import say
+from lab.splat import splats
 
 from booted import Booted, kernels, make_disk
 from kept import Kept
@@ -73,6 +74,8 @@ class Life:
     def down(self) -> None:
         """Whatever it was."""
         if self.system.is_on():
+            told = splats(self.system.run("the kernel log", "dmesg").splitlines())
+            check(not told, f"the kernel log tells of no defect: {told[0] if told else 'none'}")
             self.system.power_off()
 
     def works(self, when: str) -> None:
@@ -228,8 +231,8 @@ def _purge(life: Life) -> None:
     check(_accounts(system) == life.state["accounts"], "no user or group is left")
     units = system.run("units", "systemctl list-units --all --plain --no-legend 'hmk*' | grep -v not-found || :").strip()
     check(not units, f"no unit is left: {units or 'none'}")
+    check(system.run("the module", "ls /sys/module").split().count("hmk") == 0, "the module is unloaded")
     life.loses_nothing("after the purge")
-    say(system.run("the kernel log", "dmesg --level=emerg,alert,crit,err || :").strip() or "the kernel log has no error")
 
 
 #: In their order. Each begins with a system that is off or with what the one before has left running.

@@ -12,7 +12,8 @@ CMDLINE = ("console=ttyS0 quiet panic=-1 oops=panic numa_balancing=disable mitig
            "nowatchdog random.trust_cpu=on rcupdate.rcu_cpu_stall_timeout=60")
 
 # As Debian boots, but for what only costs time under TCG.
-DISK_CMDLINE = "root=/dev/vda rw console=ttyS0 quiet panic=-1 mitigations=off nowatchdog random.trust_cpu=on"
+DISK_CMDLINE = ("root=/dev/vda rw console=ttyS0 quiet panic=-1 mitigations=off nowatchdog random.trust_cpu=on "
+                "rcupdate.rcu_cpu_stall_timeout=60")
 
 CLOCKS = ("host", "instructions")
 INSTRUCTION_NS = (1, 2, 4, 8, 16, 32, 64)
