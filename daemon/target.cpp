@@ -203,7 +203,8 @@ void Target::weigh(const Surroundings& around, std::span<const policy::RegionVie
                     .cpu_ns = process_.cpu_ns - weighed_cpu_ns_ + cpu_tick_ns(),
                     .profile_ns = interval.profile_ns,
                     .horizon = horizon_for(around.config, interval.seq),
-                    .is_governed = is_governed(around.config, pid_, process_.comm),
+                    // What is undone saves nothing; the speed of plans has nothing to learn from it.
+                    .is_governed = !is_putting_back_ && is_governed(around.config, pid_, process_.comm),
                     .page_ns = page_ns(around.config)});
   weighed_ns_ = interval.end_ns;
   weighed_cpu_ns_ = process_.cpu_ns;

@@ -18,7 +18,7 @@ struct Program {
   double block = 0.02, wander = 0.015, part = 0.03, drift = 0.002;
 };
 
-Finding run(const Program& program, const ComparisonRules& rules) {
+Estimate run(const Program& program, const ComparisonRules& rules) {
   std::mt19937_64 random(rules.seed * 7919 + 1);
   std::normal_distribution<double> normal;
   Comparison comparison(rules);
@@ -32,7 +32,7 @@ Finding run(const Program& program, const ComparisonRules& rules) {
     for (double& part : parts) part = 1000 * std::exp(mean + program.part * normal(random));
     comparison.add(parts);
   }
-  return comparison.finding();
+  return comparison.estimate();
 }
 
 struct Counts {
@@ -45,7 +45,7 @@ Counts count(const Program& program, unsigned runs, const ComparisonRules& rules
   for (unsigned seed = 0; seed < runs; ++seed) {
     ComparisonRules drawn = rules;
     drawn.seed = seed;
-    const Finding found = run(program, drawn);
+    const Estimate found = run(program, drawn);
     counts.gain += found.found == Found::gain;
     counts.loss += found.found == Found::loss;
     counts.same += found.found == Found::same;
@@ -92,7 +92,7 @@ TEST(ComparisonProperty, TheGuardStopsALossAndNothingElse) {
     for (unsigned seed = 0; seed < 200; ++seed) {
       ComparisonRules drawn = guarded;
       drawn.seed = seed;
-      const Finding found = run({.effect = loss}, drawn);
+      const Estimate found = run({.effect = loss}, drawn);
       in_two += found.found == Found::guard && found.pairs <= 2;
     }
     EXPECT_GE(in_two, 180u) << loss;
@@ -103,7 +103,7 @@ TEST(ComparisonProperty, TheGuardStopsALossAndNothingElse) {
 }
 
 TEST(ComparisonProperty, NoFigureIsMoreThanItsOwnScale) {
-  // The same run in other units gives the same finding.
+  // The same run in other units gives the same estimate.
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Comparison ones({.seed = seed}), millions({.seed = seed});
     std::mt19937_64 random(seed);
@@ -115,8 +115,8 @@ TEST(ComparisonProperty, NoFigureIsMoreThanItsOwnScale) {
       millions.add(std::array{parts[0] * 1e6, parts[1] * 1e6});
     }
     EXPECT_FALSE(millions.next());
-    EXPECT_EQ(ones.finding().found, millions.finding().found);
-    EXPECT_NEAR(ones.finding().change, millions.finding().change, 1e-9);
+    EXPECT_EQ(ones.estimate().found, millions.estimate().found);
+    EXPECT_NEAR(ones.estimate().change, millions.estimate().change, 1e-9);
   }
 }
 

@@ -95,6 +95,16 @@ TEST(Balance, APriceOfTheConfigurationStandsForWhatMovesTook) {
   EXPECT_FALSE(plan_of(balance, regions).promotions.empty());
 }
 
+TEST(Balance, WhatIsPutBackIsNoPlansCost) {
+  Balance balance;
+  balance.saw({}, two_tiers(64), second(kSecond));
+  balance.moved({.bytes = 2 * kMiB, .from = 0, .to = 1, .reason = Reason::kPutBack},
+                {.bytes = 2 * kMiB, .spent_ns = 512 * 2'000'000ull});
+  EXPECT_DOUBLE_EQ(balance.costs().ns_per_page(0, 1, false, 5000), 5000);
+  balance.saw({}, two_tiers(64), second(kSecond));
+  EXPECT_DOUBLE_EQ(balance.ledger().sums().spent, 0);
+}
+
 TEST(Balance, WhatDoesNotLastDoesNotMove) {
   Balance balance;
   std::vector<RegionView> regions;

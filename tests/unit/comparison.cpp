@@ -11,14 +11,14 @@ namespace {
 
 /// All blocks until it stops: what was watched is 100, `managed` where it is managed, and each
 /// block `noise` more or less by turns of three.
-Finding run(const ComparisonRules& rules, double managed, double noise = 0.01) {
+Estimate run(const ComparisonRules& rules, double managed, double noise = 0.01) {
   Comparison comparison(rules);
   while (const auto arm = comparison.next()) {
     const double figure = (*arm == Arm::watch ? 100 : managed) *
                           (1 + noise * (static_cast<int>(comparison.blocks() * 7 % 3) - 1));
     comparison.add(std::array{figure * 0.99, figure * 1.01});
   }
-  return comparison.finding();
+  return comparison.estimate();
 }
 
 TEST(Comparison, AsManyPairsBeginEachWayAtEveryLook) {
@@ -58,7 +58,7 @@ TEST(Comparison, TheSeedDrawsTheOrder) {
 }
 
 TEST(Comparison, AClearGainStopsAtTheFirstLook) {
-  const Finding found = run({}, 130);
+  const Estimate found = run({}, 130);
   EXPECT_EQ(found.found, Found::gain);
   EXPECT_EQ(found.pairs, 4u);
   EXPECT_NEAR(found.change, 0.30, 0.02);
@@ -74,7 +74,7 @@ TEST(Comparison, WhereLowerIsBetterAFallIsAGain) {
 }
 
 TEST(Comparison, AFigureThatDoesNotChangeIsTheSame) {
-  const Finding found = run({}, 100, 0);
+  const Estimate found = run({}, 100, 0);
   EXPECT_EQ(found.found, Found::same);
   EXPECT_EQ(found.change, 0);
 }
@@ -83,12 +83,12 @@ TEST(Comparison, WhatDriftsSteadilyIsNoDifference) {
   Comparison comparison({.seed = 3});
   for (double figure = 100; comparison.next(); figure *= 1.01)
     comparison.add(std::array{figure, figure});
-  EXPECT_EQ(comparison.finding().found, Found::same);
-  EXPECT_NEAR(comparison.finding().change, 0, 1e-9);
+  EXPECT_EQ(comparison.estimate().found, Found::same);
+  EXPECT_NEAR(comparison.estimate().change, 0, 1e-9);
 }
 
 TEST(Comparison, NoisyFiguresAreUnclearAndSayHowFar) {
-  const Finding found = run({}, 101, 0.2);
+  const Estimate found = run({}, 101, 0.2);
   EXPECT_EQ(found.found, Found::unclear);
   EXPECT_EQ(found.pairs, 12u);
   EXPECT_LT(*found.low, -0.03);
@@ -97,11 +97,11 @@ TEST(Comparison, NoisyFiguresAreUnclearAndSayHowFar) {
 
 TEST(Comparison, BelowTheFirstLookNothingIsSaid) {
   Comparison comparison({});
-  EXPECT_FALSE(comparison.finding().low);
+  EXPECT_FALSE(comparison.estimate().low);
   for (int blocks = 0; blocks < 6; ++blocks)
     comparison.add(std::array{*comparison.next() == Arm::watch ? 100.0 : 200.0});
-  EXPECT_EQ(comparison.finding().found, Found::unclear);
-  EXPECT_NEAR(comparison.finding().change, 1, 1e-9);
+  EXPECT_EQ(comparison.estimate().found, Found::unclear);
+  EXPECT_NEAR(comparison.estimate().change, 1, 1e-9);
 }
 
 TEST(Comparison, TheGuardStopsAtTheSecondManagedBlock) {
@@ -113,9 +113,9 @@ TEST(Comparison, TheGuardStopsAtTheSecondManagedBlock) {
     comparison.add(std::array{figure * 0.98, figure * 1.02});
   }
   EXPECT_EQ(managed, 2u);
-  EXPECT_EQ(comparison.finding().found, Found::guard);
-  EXPECT_NEAR(comparison.finding().change, -0.25, 1e-9);
-  EXPECT_FALSE(comparison.finding().low);
+  EXPECT_EQ(comparison.estimate().found, Found::guard);
+  EXPECT_NEAR(comparison.estimate().change, -0.25, 1e-9);
+  EXPECT_FALSE(comparison.estimate().low);
 }
 
 TEST(Comparison, TheGuardLetsSmallerLossesAndChanceBe) {
@@ -126,7 +126,7 @@ TEST(Comparison, TheGuardLetsSmallerLossesAndChanceBe) {
     const double figure = *arm == Arm::manage ? 93 : 100;
     comparison.add(std::array{figure * 0.6, figure * 1.4});
   }
-  EXPECT_NE(comparison.finding().found, Found::guard);
+  EXPECT_NE(comparison.estimate().found, Found::guard);
 }
 
 TEST(Comparison, WithoutAGuardALossIsOnlyFound) {

@@ -38,11 +38,11 @@ std::string seconds_text(std::chrono::nanoseconds time) {
   return to_text(time.count(), Unit::ns);
 }
 
-std::string interval_text(const Finding& found) {
+std::string interval_text(const Estimate& found) {
   return "between " + percent(*found.low) + " and " + percent(*found.high);
 }
 
-std::string finding_text(const Finding& found, const ComparisonRules& rules) {
+std::string finding_text(const Estimate& found, const ComparisonRules& rules) {
   const std::string sure = found.low ? " (95 %: " + interval_text(found) + ")" : "";
   const double most = found.low ? std::max(std::abs(*found.low), std::abs(*found.high)) : 0;
   char digits[32];
@@ -66,7 +66,7 @@ std::string finding_text(const Finding& found, const ComparisonRules& rules) {
              : "unclear: too few blocks to tell.";
 }
 
-std::string remedy_of(const Finding& found, int pid) {
+std::string remedy_of(const Estimate& found, int pid) {
   switch (found.found) {
     case Found::gain:
       return "manage it with 'hmkctl attach " + std::to_string(pid) +
@@ -94,7 +94,7 @@ std::uint64_t most_displaced(const Crossover& crossover, Arm arm) {
   return most;
 }
 
-json ab_json(const Crossover& crossover, const Finding& found, const Options& options,
+json ab_json(const Crossover& crossover, const Estimate& found, const Options& options,
              const Meter& meter) {
   const auto known = [](const std::optional<double>& share) {
     return share ? json(100 * *share) : json();
@@ -145,7 +145,7 @@ void show_block(std::size_t number, const Crossover::Block& block) {
   std::fflush(stdout);
 }
 
-void show_end(const Crossover& crossover, const Finding& found, const Options& options) {
+void show_end(const Crossover& crossover, const Estimate& found, const Options& options) {
   std::string text = hmk::printable(crossover.comm()) + ", PID " +
                      std::to_string(options.crossover.pid) + ": " +
                      finding_text(found, options.rules) + "\n";
@@ -180,7 +180,7 @@ int run_ab(const Context& context, const Options& options) {
         if (!context.as_json) show_block(crossover.blocks().size(), block);
       });
   if (trouble) return fail(*trouble);
-  const Finding found = comparison.finding();
+  const Estimate found = comparison.estimate();
   if (context.as_json)
     std::fputs(json_text(ab_json(crossover, found, options, *meter), 2).c_str(), stdout);
   else

@@ -66,7 +66,7 @@ void Comparison::add(std::span<const double> parts) {
   blocks_.push_back(
       {order_[blocks_.size()], seen.mean, of_mean / (seen.mean * seen.mean), parts.size()});
   if (const auto change = broken_guard()) {
-    Finding now = finding();
+    Estimate now = estimate();
     now.found = Found::guard;
     now.change = *change;
     now.low = now.high = std::nullopt;
@@ -76,7 +76,7 @@ void Comparison::add(std::span<const double> parts) {
   const bool is_look =
       blocks() % 2 == 0 && pairs() >= kFirstLook && (pairs() - kFirstLook) % kLookEvery == 0;
   if (!is_look) return;
-  const Finding now = finding();
+  const Estimate now = estimate();
   if (now.found != Found::unclear) end_ = now;
 }
 
@@ -97,31 +97,31 @@ double Comparison::alpha_at(unsigned pairs) const {
   return pairs >= rules_.most_pairs ? rules_.alpha / 2 : rules_.alpha / 2 / (looks - 1);
 }
 
-Finding Comparison::finding() const {
+Estimate Comparison::estimate() const {
   if (end_) return *end_;
-  Finding finding{.pairs = pairs()};
+  Estimate estimate{.pairs = pairs()};
   std::vector<double> watched, managed;
   for (const Block& block : blocks_)
     (block.arm == Arm::watch ? watched : managed).push_back(block.mean);
-  finding.watched = moments_of(watched).mean;
-  finding.managed = moments_of(managed).mean;
+  estimate.watched = moments_of(watched).mean;
+  estimate.managed = moments_of(managed).mean;
   const Moments pairs = moments_of(differences());
-  finding.change = std::expm1(pairs.mean);
-  if (pairs.count < 2) return finding;
+  estimate.change = std::expm1(pairs.mean);
+  if (pairs.count < 2) return estimate;
   const double error = std::sqrt(pairs.variance() / static_cast<double>(pairs.count));
-  const double reach = student_limit(alpha_at(finding.pairs), static_cast<double>(pairs.count - 1));
-  finding.low = std::expm1(pairs.mean - reach * error);
-  finding.high = std::expm1(pairs.mean + reach * error);
-  finding.found = judge(finding);
-  return finding;
+  const double reach = student_limit(alpha_at(estimate.pairs), static_cast<double>(pairs.count - 1));
+  estimate.low = std::expm1(pairs.mean - reach * error);
+  estimate.high = std::expm1(pairs.mean + reach * error);
+  estimate.found = judge(estimate);
+  return estimate;
 }
 
-Found Comparison::judge(const Finding& finding) const {
-  if (finding.pairs < kFirstLook) return Found::unclear;
-  const bool is_higher = *finding.low > 0, is_lower = *finding.high < 0;
+Found Comparison::judge(const Estimate& estimate) const {
+  if (estimate.pairs < kFirstLook) return Found::unclear;
+  const bool is_higher = *estimate.low > 0, is_lower = *estimate.high < 0;
   if (is_higher || is_lower)
     return is_higher == (rules_.better == Better::higher) ? Found::gain : Found::loss;
-  return *finding.low >= -rules_.within && *finding.high <= rules_.within ? Found::same
+  return *estimate.low >= -rules_.within && *estimate.high <= rules_.within ? Found::same
                                                                           : Found::unclear;
 }
 

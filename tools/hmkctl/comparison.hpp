@@ -5,7 +5,7 @@
 //
 //   Comparison comparison({.seed = 1});
 //   while (const auto arm = comparison.next()) comparison.add(measure(*arm));
-//   const Finding found = comparison.finding();
+//   const Estimate found = comparison.estimate();
 //
 // Order. A pair is one block of each. The first four begin by watching, watching, managing,
 // managing: a figure that fails does so before anything was moved, and the guard has two blocks of
@@ -53,7 +53,7 @@ enum class Found {
 /// "gain", "loss", "same", "unclear", "guard".
 std::string_view found_name(Found found);
 
-struct Finding {
+struct Estimate {
   Found found = Found::unclear;
   unsigned pairs = 0;
   double watched = 0, managed = 0;  ///< means of the figure; 0 where no block was
@@ -73,7 +73,7 @@ class Comparison {
   /// The figure in each part of that block, of equal lengths; their mean is above 0.
   void add(std::span<const double> parts);
   /// At the end, or of what there is.
-  Finding finding() const;
+  Estimate estimate() const;
 
   unsigned blocks() const { return static_cast<unsigned>(blocks_.size()); }
   const ComparisonRules& rules() const { return rules_; }
@@ -88,14 +88,14 @@ class Comparison {
   unsigned pairs() const { return blocks() / 2; }
   std::vector<double> differences() const;
   double alpha_at(unsigned pairs) const;
-  Found judge(const Finding& finding) const;
+  Found judge(const Estimate& estimate) const;
   /// The change of the figure where the guard is broken.
   std::optional<double> broken_guard() const;
 
   ComparisonRules rules_;
   std::vector<Arm> order_;
   std::vector<Block> blocks_;
-  std::optional<Finding> end_;
+  std::optional<Estimate> end_;
 };
 
 }  // namespace hmkctl
