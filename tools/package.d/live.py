@@ -227,7 +227,7 @@ def _purge(life: Life) -> None:
     theirs = {name.removeprefix("/usr") for name in system.run("files of packages", "cat /var/lib/dpkg/info/*.list").splitlines()}
     left = [name for name in left if name.removeprefix("/usr") not in theirs]
     check(not left, f"after the purge no file is left: {' '.join(left) or 'none'}")
-    ours = system.run("files of our name", f"{FILES} | grep hmk | grep -v -e ^/srv -e ^/var/log -e ^/var/cache -e ^/var/backups || :").strip()
+    ours = system.run("files of our name", f"{FILES} | grep hmk | grep -v -e ^/srv -e ^/root -e ^/var/log -e ^/var/cache -e ^/var/backups || :").strip()
     check(not ours, f"none of our name: {ours or 'none'}")
     check(_accounts(system) == life.state["accounts"], "no user or group is left")
     units = system.run("units", "systemctl list-units --all --plain --no-legend 'hmk*' | grep -v not-found || :").strip()
