@@ -41,7 +41,7 @@ class App {
     bool ends_with_last_target = false;                  ///< --pid: one process, then done
     std::function<ConfigOrProblems()> read_config = {};  ///< anew, for a reload
     Waits* waits = nullptr;                              ///< null: not counted
-    Newcomers* newcomers = nullptr;  ///< null: looked for every attach_poll
+    Newcomers* newcomers = nullptr;                      ///< null: looked for every attach_poll
     /// After who was told of, before who is looked at: most forks exec at once, and
     /// many may begin together.
     std::chrono::milliseconds settle{100};
@@ -124,7 +124,7 @@ class App {
   boost::asio::signal_set signals_;
   Server server_;
   std::map<std::int32_t, std::unique_ptr<Managed>> managed_;
-  std::map<std::int32_t, Hold> holds_;  ///< by PID
+  std::map<std::int32_t, Hold> holds_;                ///< by PID
   std::map<std::int32_t, std::uint64_t> left_alone_;  ///< PID, start time: not by a rule again
   Ticker finder_;
   boost::asio::posix::stream_descriptor told_;  ///< of the newcomers, who own it

@@ -197,15 +197,15 @@ void Target::weigh(const Surroundings& around, std::span<const policy::RegionVie
   const hmk_interval& interval = snapshot_.interval;
   const std::uint64_t since = weighed_ns_ == 0 ? interval.start_ns : weighed_ns_;
   if (interval.end_ns <= since) return;
-  const bool has_changed =
-      balance_.saw(regions, tier_views(around),
-                   {.seconds = static_cast<double>(interval.end_ns - since) / 1e9,
-                    .cpu_ns = process_.cpu_ns - weighed_cpu_ns_ + cpu_tick_ns(),
-                    .profile_ns = interval.profile_ns,
-                    .horizon = horizon_for(around.config, interval.seq),
-                    // What is undone saves nothing; the speed of plans has nothing to learn from it.
-                    .is_governed = !is_putting_back_ && is_governed(around.config, pid_, process_.comm),
-                    .page_ns = page_ns(around.config)});
+  const bool has_changed = balance_.saw(
+      regions, tier_views(around),
+      {.seconds = static_cast<double>(interval.end_ns - since) / 1e9,
+       .cpu_ns = process_.cpu_ns - weighed_cpu_ns_ + cpu_tick_ns(),
+       .profile_ns = interval.profile_ns,
+       .horizon = horizon_for(around.config, interval.seq),
+       // What is undone saves nothing; the speed of plans has nothing to learn from it.
+       .is_governed = !is_putting_back_ && is_governed(around.config, pid_, process_.comm),
+       .page_ns = page_ns(around.config)});
   weighed_ns_ = interval.end_ns;
   weighed_cpu_ns_ = process_.cpu_ns;
   if (!has_changed) return;

@@ -82,7 +82,8 @@ TEST(Config, AMoveCostsWhatWasMeasuredUnlessAPriceIsNamed) {
     ASSERT_TRUE(key->set(config, text)) << text;
     EXPECT_EQ(page_ns(config), ns);
   }
-  for (const char* const text : {"0ns", "1001ms", "-1ns", "cheap", ""}) EXPECT_FALSE(key->set(config, text)) << text;
+  for (const char* const text : {"0ns", "1001ms", "-1ns", "cheap", ""})
+    EXPECT_FALSE(key->set(config, text)) << text;
   EXPECT_EQ(page_ns(config), 1150u) << "what is refused changes nothing";
   ASSERT_TRUE(key->set(config, "measured"));
   EXPECT_EQ(page_ns(config), 0u);

@@ -109,7 +109,8 @@ Estimate Comparison::estimate() const {
   estimate.change = std::expm1(pairs.mean);
   if (pairs.count < 2) return estimate;
   const double error = std::sqrt(pairs.variance() / static_cast<double>(pairs.count));
-  const double reach = student_limit(alpha_at(estimate.pairs), static_cast<double>(pairs.count - 1));
+  const double reach =
+      student_limit(alpha_at(estimate.pairs), static_cast<double>(pairs.count - 1));
   estimate.low = std::expm1(pairs.mean - reach * error);
   estimate.high = std::expm1(pairs.mean + reach * error);
   estimate.found = judge(estimate);
@@ -122,7 +123,7 @@ Found Comparison::judge(const Estimate& estimate) const {
   if (is_higher || is_lower)
     return is_higher == (rules_.better == Better::higher) ? Found::gain : Found::loss;
   return *estimate.low >= -rules_.within && *estimate.high <= rules_.within ? Found::same
-                                                                          : Found::unclear;
+                                                                            : Found::unclear;
 }
 
 std::optional<double> Comparison::broken_guard() const {
