@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "comparison.hpp"
 
+#include <boost/math/distributions/students_t.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>
-
-#include "student.hpp"
 
 namespace hmkctl {
 namespace {
@@ -30,6 +30,11 @@ Moments moments_of(std::span<const double> values) {
     moments.squares += off * (value - moments.mean);
   }
   return moments;
+}
+
+/// The t beyond which, to both sides together, lies a share of `alpha`.
+double student_limit(double alpha, double freedom) {
+  return quantile(complement(boost::math::students_t(freedom), alpha / 2));
 }
 
 std::vector<Arm> draw_order(unsigned pairs, std::uint64_t seed) {
