@@ -39,6 +39,10 @@ def run(count: int, **other) -> Dict[str, Any]:
     return {"count": count, "lost": 0, "splats": 0, "leaked": 0, "seconds": 7, "failed": "", "commit": "abcdef1", **other}
 
 
+def git(folder: str, *words: str) -> None:
+    subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, stdout=subprocess.DEVNULL)
+
+
 class Sums(unittest.TestCase):
     def verdict(self, *done) -> str:
         return sums.add_up(ROW, "6.1", done)["verdict"]
@@ -121,15 +125,13 @@ class Runs(unittest.TestCase):
                 main.main()
 
     def test_the_state_of_a_tree_is_its_commit_and_whether_anything_differs_but_what_runs_write(self):
-        def git(*words: str) -> None:
-            subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, stdout=subprocess.DEVNULL)
         with tempfile.TemporaryDirectory() as folder:
             for name in ("kmod.c", *runs.DOCS):
                 (Path(folder) / name).parent.mkdir(exist_ok=True)
                 (Path(folder) / name).touch()
-            git("init", "-q")
-            git("add", ".")
-            git("commit", "-qm", "all")
+            git(folder, "init", "-q")
+            git(folder, "add", ".")
+            git(folder, "commit", "-qm", "all")
             clean = runs.state(Path(folder))
             self.assertTrue(runs.is_commit(clean), clean)
             (Path(folder) / runs.DOCS[0]).write_text("a run", encoding="ascii")
@@ -153,7 +155,7 @@ class Runs(unittest.TestCase):
                 (root / file).parent.mkdir(exist_ok=True)
                 (root / file).write_text(file + str(len(list(root.rglob("*")))), encoding="ascii")
                 for words in (["init", "-q"], ["add", "."], ["commit", "-qm", file]):
-                    subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, stdout=subprocess.DEVNULL)
+                    git(folder, *words)
                 return runs.state(root)
             old, new, newest = commit("kmod/a.c"), commit("kmod/b.c"), commit("daemon/c.cpp")
             self.assertEqual([runs.is_older(root, each, "6.1") for each in (old, new, newest, "abcdef1")], [True, False, False, True])

@@ -103,7 +103,8 @@ class Life:
 
 def live(root: Path, packages: List[Path], machine_file: Path, keep: Optional[Path], first: str, transcript: Optional[Path]) -> None:
     """The life from stage `first` on. Raises LabError."""
-    kept = Kept(keep, list(STAGES))
+    stages = list(STAGES)
+    kept = Kept(keep, stages)
     before = kept.before(first)
     with TemporaryDirectory(prefix="hmk-live.") as scratch:
         folder = Path(scratch)
@@ -111,7 +112,7 @@ def live(root: Path, packages: List[Path], machine_file: Path, keep: Optional[Pa
         state = kept.take(before, disk) if before else _prepare(root, packages, folder, disk)
         with Booted(load_machine(machine_file), disk, folder) as system:
             life = Life(system, Transcript(transcript), state)
-            for stage in list(STAGES)[list(STAGES).index(first):]:
+            for stage in stages[stages.index(first):]:
                 say(f"stage {stage}")
                 STAGES[stage](life)
                 if keep and stage != "purge":

@@ -25,12 +25,11 @@ def add_up(row: Row, kernel: str, runs: Sequence[Dict[str, Any]]) -> Sum:
     parts: Counter[str] = sum((Counter({part: run.get(part, 0) for part in row.least} | run.get("of", {})) for run in counted), Counter())
     return {"row": row.name, "kernel": kernel, **total, "wanted": row.wanted[kernel], "unit": row.unit,
             "inputs": sum(run.get("inputs", 0) for run in counted),
-            "commits": dict(sum((Counter({run["commit"]: run["count"]}) for run in counted), Counter())),
+            "commits": _counts(counted),
             "of": dict(parts), "failed": failed,
             "verdict": "failed" if wrong else "ok" if is_reached(row, kernel, counted) else "fewer" if counted else "not run",
             "explained": [f"{run['commit']}: {run['failed']}: {run['explained']}" for run in runs if run.get("explained")],
-            "older": dict(sum((Counter({run["commit"]: run["count"]}) for run in runs if run.get("older") and is_commit(run["commit"])
-                               and not run.get("explained")), Counter())),
+            "older": _counts([run for run in runs if run.get("older") and is_commit(run["commit"]) and not run.get("explained")]),
             "unknown": sum(run["count"] for run in runs if not is_commit(run["commit"]) and not run.get("explained"))}
 
 
@@ -76,6 +75,11 @@ def page(sums: Sequence[Sum]) -> str:
 
 def _cells(row: Sum) -> Tuple[str, ...]:
     return tuple(_by_commit(row[name]) if name == "commits" else str(row[name]) for name in COLUMNS)
+
+
+def _counts(runs: Sequence[Dict[str, Any]]) -> Dict[str, int]:
+    """By commit."""
+    return dict(sum((Counter({run["commit"]: run["count"]}) for run in runs), Counter()))
 
 
 def _by_commit(counts: Dict[str, int]) -> str:
