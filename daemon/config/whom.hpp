@@ -19,7 +19,8 @@ std::string weights_text(const Config& config);
 Result<void> set_bounds(SizeByProcess& bounds, std::string_view text);
 std::string bounds_text(const SizeByProcess& bounds);
 
-/// For `governor`: on, off, or PROCESS=on and PROCESS=off between commas; others have the first, or are on.
+/// For `governor`: on, off, or PROCESS=on and PROCESS=off between commas; others have the first, or
+/// are on.
 Result<void> set_governor(Config& config, std::string_view text);
 std::string governor_text(const Config& config);
 

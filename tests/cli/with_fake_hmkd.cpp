@@ -10,9 +10,8 @@
 //   --no-interval   none has passed
 //   --slow          a third has: what is hot lies in the slowest tier again
 //   --ends          the process ends as soon as it is held
-//   --lives E N S   it goes on, in track-only: intervals of 20 ms, hot memory in the slowest tier
-//   at
-//                   first. @ROOT@/figure is how fast it is: 1000, by E more while that memory is in
+//   --lives E N S   it goes on, in track-only: intervals of 20 ms, hot memory at first in the
+//                   slowest tier. @ROOT@/figure is how fast it is: 1000, by E more while that memory is in
 //                   tier 1, with a noise of N (standard deviation, half of it over some 150 ms),
 //                   drawn by S
 #include <spawn.h>

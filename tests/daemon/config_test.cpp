@@ -71,6 +71,11 @@ TEST(Config, TheGovernorIsOnButForWhoIsNamed) {
   ASSERT_TRUE(find_key("governor")->set(only, "off-site=off"));
   EXPECT_TRUE(is_governed(only, 1, "redis-server")) << "a name that begins like a word";
   EXPECT_FALSE(is_governed(only, 1, "off-site"));
+  ASSERT_TRUE(find_key("governor")->set(only, "off,on-call=on"));
+  EXPECT_FALSE(is_governed(only, 1, "redis-server"));
+  EXPECT_TRUE(is_governed(only, 1, "on-call"));
+  ASSERT_TRUE(find_key("governor")->set(only, "on-call=on"));
+  EXPECT_TRUE(is_governed(only, 1, "on-call")) << "a name that begins like the other word";
 }
 
 TEST(Config, AMoveCostsWhatWasMeasuredUnlessAPriceIsNamed) {
