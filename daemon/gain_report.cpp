@@ -48,13 +48,6 @@ json pairs_of(const Target& target) {
   return rows;
 }
 
-/// That lie elsewhere than before their first move.
-std::uint64_t displaced_bytes(const Ledger& ledger) {
-  std::uint64_t bytes = 0;
-  for (const Ledger::Displaced& extent : ledger.displaced()) bytes += extent.bytes;
-  return bytes;
-}
-
 json persistence_of(const policy::Persistence& persistence) {
   json rows = json::array();
   for (std::size_t lag = 0; lag < policy::Persistence::kLags.size(); ++lag)
@@ -96,7 +89,7 @@ json report_gain(const Target& target, const Config& config) {
            {"promote_limit_divisor", balance.governor().divisor()},
            {"horizon_intervals", balance.measured().horizon},
            {"persistence", persistence_of(balance.persistence())},
-           {"displaced_bytes", displaced_bytes(ledger)}};
+           {"displaced_bytes", ledger.displaced_bytes()}};
   if (!target.last() || !balance.knows()) return row;
   const Ledger::Figures& total = ledger.total();
   row.update({{"saves_ns_per_s", total.realized},

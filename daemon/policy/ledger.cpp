@@ -193,6 +193,12 @@ std::vector<Ledger::Displaced> Ledger::displaced() const {
   return all;
 }
 
+Bytes Ledger::displaced_bytes() const {
+  Bytes bytes = 0;
+  for (const auto& [start, extent] : extents_) bytes += extent.bytes;
+  return bytes;
+}
+
 Ledger::Figures Ledger::figures(std::uint64_t start, std::uint64_t end) const {
   Figures sum;
   auto at = extents_.upper_bound(start);

@@ -83,6 +83,7 @@ class Ledger {
   };
   /// All that is remembered, by address.
   std::vector<Displaced> displaced() const;
+  Bytes displaced_bytes() const;
 
  private:
   /// Bytes that were moved from a first place, and lie in another now.
