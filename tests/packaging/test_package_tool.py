@@ -124,11 +124,13 @@ class Stages(unittest.TestCase):
         with self.assertRaises(UsageError):
             self.kept().before("upgrade")
 
-    def test_stages_are_about_live(self) -> None:
-        done = subprocess.run([sys.executable, "-B", str(plan.ROOT / "tools/package.d/main.py"), "--from", "purge"], check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("are about --live; add it", done.stderr)
+    def test_stages_are_about_live_alone(self) -> None:
+        for flags, told in ((("--from", "purge"), "are about --live; add it"),
+                            (("--live", "--prove", "--keep", "disks", "--from", "purge"), "leave out one of the two")):
+            done = subprocess.run([sys.executable, "-B", str(plan.ROOT / "tools/package.d/main.py"), *flags], check=False,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(told, done.stderr)
 
 
 class Transcripts(unittest.TestCase):

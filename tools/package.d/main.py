@@ -32,6 +32,8 @@ def parse() -> argparse.Namespace:
     args = flags.parse_args()
     if not args.live and (args.keep or args.transcript or args.first != "system"):
         flags.error("--keep, --from and --transcript are about --live; add it")
+    if args.prove and args.first != "system":
+        flags.error("--from takes up --live on a disk that is kept; --prove needs the packages: leave out one of the two")
     return args
 
 
