@@ -253,6 +253,11 @@ def ask_hmkd(*words: str, check_status: bool = True) -> dict:
     return json.loads(run(build("tools/hmkctl/hmkctl"), "--socket", CONTROL, "--json", *words, check_status=check_status).stdout)
 
 
+def target_of(pid: int) -> dict:
+    """Its row of the status; {} when it is not managed."""
+    return next((row for row in ask_hmkd("status")["targets"] if row["pid"] == pid), {})
+
+
 def end_hmkd(daemon: subprocess.Popen, limit: float = 60) -> None:
     """Ask it to end; it does, and well, within `limit` seconds of a plain kernel."""
     daemon.terminate()

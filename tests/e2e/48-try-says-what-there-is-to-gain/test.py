@@ -27,14 +27,8 @@ def start_try(*options: str) -> subprocess.Popen:
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def target() -> dict:
-    """Its row of the status; {} when it is not managed."""
-    rows = [row for row in lib.ask_hmkd("status")["targets"] if row["pid"] == touch.pid]
-    return rows[0] if rows else {}
-
-
 def has_passed(intervals: int) -> bool:
-    return ((target().get("last_interval") or {}).get("seq") or 0) >= intervals
+    return ((lib.target_of(touch.pid).get("last_interval") or {}).get("seq") or 0) >= intervals
 
 
 def pages_by_node() -> Counter:
@@ -62,28 +56,28 @@ lib.check(fastest["now_percent"] < 20 and fastest["best_percent"] > 80,
 served = max(corner["share_percent"] for corner in answer["curve"] if corner["bytes"] <= 1.5 * (HOT_TO - HOT_FROM))
 lib.check(served > 70, f"the hottest {1.5 * (HOT_TO - HOT_FROM) / MIB:g} MiB serve {served:.1f} %")
 lib.check(pages_by_node() == before, f"nothing has moved: {dict(before)}")
-lib.wait_for(lambda: not target(), 10, "what was attached for it is let go")
+lib.wait_for(lambda: not lib.target_of(touch.pid), 10, "what was attached for it is let go")
 
 interrupted = start_try("--for", "10min")
 lib.wait_for(lambda: has_passed(4), 60, "it watches")
-lib.check(target()["mode"] == "track-only", "in track-only, whatever hmkd's mode")
+lib.check(lib.target_of(touch.pid)["mode"] == "track-only", "in track-only, whatever hmkd's mode")
 interrupted.send_signal(signal.SIGINT)
 told = json.loads(interrupted.communicate(timeout=30)[0])
 lib.check(interrupted.returncode == 0 and told["trial"]["verdict"] == "gain", "on Ctrl-C it tells what it has seen so far")
-lib.wait_for(lambda: not target(), 10, "and the process is let go")
+lib.wait_for(lambda: not lib.target_of(touch.pid), 10, "and the process is let go")
 
 killed = start_try("--for", "10min")
-lib.wait_for(lambda: target().get("mode") == "track-only", 30, "it watches")
+lib.wait_for(lambda: lib.target_of(touch.pid).get("mode") == "track-only", 30, "it watches")
 killed.kill()
 killed.communicate()
-lib.wait_for(lambda: not target(), 10, "killed it leaves nothing behind")
+lib.wait_for(lambda: not lib.target_of(touch.pid), 10, "killed it leaves nothing behind")
 lib.check(pages_by_node() == before, "and nothing has moved")
 
 lib.ask_hmkd("attach", str(touch.pid))
-lib.wait_for(lambda: target()["tiers"][0]["resident_bytes"] >= HOT_TO - HOT_FROM, 90, "managed, the hot part comes to tier 1")
+lib.wait_for(lambda: lib.target_of(touch.pid)["tiers"][0]["resident_bytes"] >= HOT_TO - HOT_FROM, 90, "managed, the hot part comes to tier 1")
 answer = lib.ask_hmkd("try", str(touch.pid), "--for", "8s")
 lib.check(answer["trial"]["verdict"] in ("placed", "fits"), f"then nothing is to be gained: {answer['trial']['text']}")
-lib.wait_for(lambda: target()["mode"] == "manage", 10, "and it is managed again afterwards")
+lib.wait_for(lambda: lib.target_of(touch.pid)["mode"] == "manage", 10, "and it is managed again afterwards")
 
 lib.ask_hmkd("report", "-o", "/run/report.html", str(touch.pid))
 page = Path("/run/report.html").read_text(encoding="utf-8")
@@ -92,7 +86,7 @@ lib.check(bool(table) and float(table.group(1)) < 50 < float(table.group(2)), f"
 lib.check("Heat map" in page and "not measured" not in page.split("Heat map")[1].split("</figure>")[0], "and draws where the memory lies")
 
 ends = start_try("--for", "10min")
-lib.wait_for(lambda: target().get("mode") == "track-only", 30, "it watches")
+lib.wait_for(lambda: lib.target_of(touch.pid).get("mode") == "track-only", 30, "it watches")
 touch.end()
 problem = ends.communicate(timeout=60)[1]
 lib.check(ends.returncode == 1 and len(problem.splitlines()) == 1 and "has ended" in problem,

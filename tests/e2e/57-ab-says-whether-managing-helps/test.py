@@ -42,12 +42,6 @@ def compare(*options: str) -> dict:
     return json.loads(printed)
 
 
-def target() -> dict:
-    """Its row of the status; {} when it is not managed."""
-    rows = [row for row in lib.ask_hmkd("status")["targets"] if row["pid"] == touch.pid]
-    return rows[0] if rows else {}
-
-
 def pages_in_dram() -> int:
     """Anonymous ones, as the metric counts them."""
     lines = Path(f"/proc/{touch.pid}/numa_maps").read_text(encoding="ascii").splitlines()
@@ -55,12 +49,12 @@ def pages_in_dram() -> int:
 
 
 def wait_until_managed() -> None:
-    lib.wait_for(lambda: target().get("mode") == "manage", 60, "a managed block begins")
+    lib.wait_for(lambda: lib.target_of(touch.pid).get("mode") == "manage", 60, "a managed block begins")
     lib.wait_for(lambda: pages_in_dram() > before + FEW, 60, "and something is promoted")
 
 
 def wait_until_back() -> None:
-    lib.wait_for(lambda: not target(), 30, "the process is let go, as it was not managed before")
+    lib.wait_for(lambda: not lib.target_of(touch.pid), 30, "the process is let go, as it was not managed before")
     lib.check(abs(pages_in_dram() - before) < FEW, f"memory lies where it lay: {pages_in_dram()} pages in DRAM, {before} at first")
 
 
@@ -107,10 +101,10 @@ killed = start_ab()
 wait_until_managed()
 killed.kill()
 killed.communicate()
-lib.wait_for(lambda: not target(), 10, "killed it leaves no mode behind")
+lib.wait_for(lambda: not lib.target_of(touch.pid), 10, "killed it leaves no mode behind")
 
 ends = start_ab()
-lib.wait_for(lambda: target().get("mode") == "track-only", 30, "it watches")
+lib.wait_for(lambda: lib.target_of(touch.pid).get("mode") == "track-only", 30, "it watches")
 touch.end()
 problem = ends.communicate(timeout=60)[1]
 lib.check(ends.returncode == 1 and len(problem.splitlines()) == 1 and "has ended" in problem,
