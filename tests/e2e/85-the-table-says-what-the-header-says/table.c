@@ -18,6 +18,7 @@
 #define WRITTEN 5u
 #define COST 7777u
 #define MAX_RECORDS 4096
+#define MOST_INTERVALS 20
 
 static struct hmk_record records[MAX_RECORDS];
 static struct hmk_interval iv;
@@ -94,9 +95,15 @@ int main(void)
 	pages = pages_of(file, HMK_KIND_ANON, &samples);
 	printf("private file: %u pages, %u samples\n", pages, samples);
 	check(pages == WRITTEN && samples <= WRITTEN, "only what was written counts");
+	/* On a busy machine an interval may have no time for it: nobody accesses it, so its turn comes last. */
 	samples = 0;
-	pages = pages_of(shared, HMK_KIND_SHMEM, &samples);
-	check(pages == PAGES && samples > 0, "of shared memory all counts");
+	for (int i = 0; i < MOST_INTERVALS && !samples; i++) {
+		next_interval(fd, table, a.table_bytes, file);
+		pages = pages_of(shared, HMK_KIND_SHMEM, &samples);
+		printf("shared memory: %u pages, %u samples\n", pages, samples);
+		check(pages == PAGES, "of shared memory all counts");
+	}
+	check(samples > 0, "and it is looked at");
 
 	check(!ioctl(fd, HMK_IOC_SET, &set), "a cost of a scan is given");
 	given = now_ns();
