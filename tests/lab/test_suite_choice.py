@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d")]
 
 from lab.errors import UsageError  # noqa: E402
-from suite import choice, e2e, inputs, prepare, python_tests, static, torture  # noqa: E402
+from suite import choice, e2e, inputs, prepare, python_tests, static, torture, userspace  # noqa: E402
 from suite.kept import Passes, Times  # noqa: E402
 
 HEADERS = {"31-on-both": "", "20-by-night-on-6.1": "# gate: 6.12\n", "30-by-night": "# gate: none\n",
@@ -68,6 +68,11 @@ class Chosen(unittest.TestCase):
     def test_a_kernel_that_is_named_is_the_only_one(self):
         self.assertEqual({test.kernel for test in self.choose(named="6.1").tests}, {"6.1"})
         self.assertEqual(self.names(named="6.1-debug"), ["e2e/31-on-both [6.1-debug]"])
+
+    def test_a_row_is_in_the_gate_where_its_test_is(self):
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch.object(torture, "ROWS", tuple(row for row in torture.ROWS if row.test in ("20", "table"))):
+            self.assertEqual([row.name for row in choice.choose(tree(folder), None, False).rows], ["torture/daemon killed mid-move [6.12]"])
 
     def test_the_projects_own_gate_has_each_name_once(self):
         names = [test.name for test in choice.choose(ROOT, None, False).tests]
@@ -202,6 +207,18 @@ class Sanitized(unittest.TestCase):
         threaded = {str(file.relative_to(ROOT)) for file in files
                     if re.search(r"std::j?thread\b|std::async|pthread_create", file.read_text(encoding="utf-8"))}
         self.assertEqual(threaded, self.THREADED)
+
+
+class Once(unittest.TestCase):
+    """The gate compiles each test of user space for one of release and ASan."""
+
+    def test_every_label_is_run_by_one_of_them(self):
+        text = "\n".join(file.read_text(encoding="utf-8") for folder in ("tests", "tools") for file in (ROOT / folder).rglob("CMakeLists.txt"))
+        labels = set(re.findall(r"LABELS (\w+)|^hmk_test\(\w+ (\w+)", text, re.M))
+        found = {first or second for first, second in labels} - {"LIBRARIES"}
+        self.assertGreaterEqual(len(found), 6)
+        for label in found:
+            self.assertEqual(sum(re.search(wanted, label) is not None for _, wanted in userspace.ONCE.values()), 1, label)
 
 
 class Packages(unittest.TestCase):

@@ -58,7 +58,7 @@ def chosen(args: argparse.Namespace) -> List[Task]:
 
 def prepare(tasks: List[Task]) -> None:
     """Build once what all of them run."""
-    built = userspace.build(ROOT)
+    built = userspace.build(ROOT, targets=userspace.PROGRAMS)
     if built.outcome == FAILED:
         raise LabError(f"user space does not build: {' '.join(built.detail[:1])}")
     for kernel in dict.fromkeys(kernel for _, kernel in tasks if kernel != USER):

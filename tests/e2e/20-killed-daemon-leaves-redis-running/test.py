@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 240
 # seconds: 40
 """SIGKILL of hmkd at random moments of a migrating run: redis-server keeps serving, every value

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 180
 """hmkd counts how long the threads of a managed process wait for pages that are being moved, by the
 kernel or by itself, and the write faults its own moves cause; without the right to use BPF it runs on,

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 """A paired ticket has two ranges under way at a time and says of each what any ticket says; a stopped one ends, before it
 has begun or soon after, and so does that of a killed target; what had been copied ahead is given back; of two threads
 one fetches a ticket. Pages are copied on CPUs of the node they go to, or of the one they come from where that has none."""

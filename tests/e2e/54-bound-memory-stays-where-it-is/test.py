@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 300
 """What a program has bound to nodes (MPOL_BIND) stays on these, whatever the path, unless the request says that it wins;
 hmkd says so only with `move_bound: yes`, without the module, too."""

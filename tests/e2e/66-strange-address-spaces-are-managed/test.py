@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 400
 """128 TiB of which next to nothing is there, 100,000 VMAs of one page, one VMA of 16,384 page tables: intervals end, pages
 are found and move, and the mmap lock is given up after a few thousand entries."""

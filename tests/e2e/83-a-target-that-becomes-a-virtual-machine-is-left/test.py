@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 240
 """A process that makes a virtual machine while it is profiled: what its guest touches would look cold. Profiling stops, the
 session and hmkd say why, and hmkd leaves it alone, also one that a rule names, and goes on with the others."""

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 240
 """More ranges move in each interval than the module notes down one by one: memory that is not moved is still counted."""
 import sys

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 180
 """Pages of a private file mapping that were never written are not taken for anonymous memory, however hot; a cost of a scan
 that is given by SET is in force in the next interval and stays; shared memory is told as such."""

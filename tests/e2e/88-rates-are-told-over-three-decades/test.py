@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# gate: 6.12
 # timeout: 180
 # clock: instructions
 """Areas whose leaves are accessed once, 30 and 1000 times a second are told within a factor of four after six

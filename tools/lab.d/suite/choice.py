@@ -16,8 +16,6 @@ from suite.torture import Torture
 
 #: Tests of a debug kernel that the gate runs when that kernel is there, with the seconds of those that have a length.
 CORE: Dict[str, Optional[int]] = {"31": 5, "62": None}
-#: Rows that are for the night, by their test: others' test programs, the long soak, the search for crashing input.
-NIGHT_ROWS = ("71", "72", "65", *torture.FUZZERS)
 
 FOR_THE_NIGHT = "for tools/test --all"
 OTHER_KERNELS = "on a kernel their test is not for (its header `kernels:`)"
@@ -53,7 +51,7 @@ def choose(root: Path, named: Optional[str], everything: bool) -> Choice:
     """The gate, or all, on the kernel `named` or on all that are for it."""
     chosen, wanted = Choice(), kernels(named, everything)
     rows = torture.collect(root, wanted)
-    chosen.rows = [row for row in rows if everything or (row.kernel in GATES and row.row.test not in NIGHT_ROWS)]
+    chosen.rows = [row for row in rows if everything or row_in_gate(row)]
     tests = [test for kernel in wanted for test in _on(root, kernel, whole=kernel in GATES or (bool(named) and everything))]
     chosen.guests = torture.without([test for test in tests if everything or in_gate(test)], chosen.rows)
     chosen.leave_out(FOR_THE_NIGHT, [row.name for row in rows if row not in chosen.rows])
@@ -84,6 +82,11 @@ def in_gate(test: EndToEnd) -> bool:
     """By its headers `gate:` and `suite:`; QEMU of backports is for the night."""
     gate = test.needs.get("gate", test.needs.get("suite", " ".join(GATES))).split()
     return (test.kernel in gate or test.kernel not in GATES) and test.qemu == "system"
+
+
+def row_in_gate(row: Torture) -> bool:
+    """As its test is. The search for crashing input is for the night."""
+    return row.kernel in GATES and all(map(in_gate, row.tests()))
 
 
 def number(test: EndToEnd) -> str:

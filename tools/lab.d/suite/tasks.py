@@ -38,7 +38,8 @@ def ko(series: str) -> str:
 
 @dataclass
 class Maker:
-    """Makes the tasks of one run; with `passes`, what passed with the same inputs is counted instead."""
+    """Makes the tasks of one run; with `passes`, what passed with the same inputs is counted instead; with `once`, each
+    test of user space is compiled for one of release and ASan."""
 
     root: Path
     report: Report
@@ -46,26 +47,34 @@ class Maker:
     contents: inputs.Contents
     passes: "Passes | None"
     check_seconds: float = float("inf")  # of a slow checker
+    once: bool = False
 
     def __post_init__(self) -> None:
         self._keys: Dict[str, str] = {}
 
     def user_space(self, counted: bool = True) -> Task:
-        return Task(RELEASE, lambda: userspace.build(self.root), seconds=self.times.of(RELEASE), rank=PROGRAMS, counted=counted)
+        return Task(RELEASE, lambda: userspace.build(self.root, targets=self._part("release")[0]), seconds=self.times.of(RELEASE),
+                    rank=PROGRAMS, counted=counted)
+
+    def _part(self, preset: str) -> "tuple[Sequence[str], str]":
+        """Targets to build and the label of tests to run; nothing for all."""
+        return userspace.ONCE.get(preset, ((), "")) if self.once else ((), "")
 
     def sanitized(self, preset: str, chosen: "List[str] | None") -> List[Task]:
         """The build with a sanitizer, and the user-space tests in it."""
         name = f"{RELEASE} [{preset}]"
-        if chosen is None and self._kept(preset, inputs.UNITS, _tools):
+        targets, label = self._part(preset)
+        if chosen is None and self._kept(preset, inputs.UNITS, lambda: [*_tools(), label]):
             return []
-        return [Task(name, lambda: userspace.build(self.root, preset, jobs=1), seconds=self.times.of(name), rank=CHECK),
-                Task(preset, lambda: list(userspace.run(self.root, preset, chosen, jobs=1)), frozenset({name}),
+        return [Task(name, lambda: userspace.build(self.root, preset, 1, targets), seconds=self.times.of(name), rank=CHECK),
+                Task(preset, lambda: list(userspace.run(self.root, preset, chosen, 1, label)), frozenset({name}),
                      self.times.of(preset), CHECK)]
 
     def ctest(self, chosen: "List[str] | None") -> List[Task]:
-        if chosen is None and self._kept("ctest", inputs.UNITS, _tools):
+        label = self._part("release")[1]
+        if chosen is None and self._kept("ctest", inputs.UNITS, lambda: [*_tools(), label]):
             return []
-        return [Task("ctest", lambda: list(userspace.run(self.root, "release", chosen, jobs=1)), frozenset({RELEASE}),
+        return [Task("ctest", lambda: list(userspace.run(self.root, "release", chosen, 1, label)), frozenset({RELEASE}),
                      self.times.of("ctest"), CHECK)]
 
     def checkers(self, wanted: Sequence[str]) -> List[Task]:

@@ -7,22 +7,28 @@ import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from typing import Iterator, List, Optional
+from typing import Iterator, List, Optional, Sequence
 
 from lab.progress import step
 from suite.case import FAILED, PASSED, SKIPPED, Result
 
 LAST_LINES = 25
 SANITIZED = ("asan", "tsan")  # presets of CMakePresets.json
+PRODUCT = ("include/all", "daemon/all", "tools/hmkctl/all", "packaging/all")  # folders
+#: What guests run; of the tests only their programs.
+PROGRAMS = (*PRODUCT, "tools/all", "tests/programs/all")
+#: In the gate each test is compiled once: what counts over millions with -O2, all else for ASan. Targets, and labels of ctest.
+ONCE = {"release": ((*PROGRAMS, "figure_tests"), "^(figures|bench)$"), "asan": ((*PRODUCT, "hmk-sim", "memory_tests"), "^(unit|property|abi|cli|fuzz)$")}
 
 
-def build(root: Path, preset: str = "release", jobs: Optional[int] = None) -> Result:
-    """Configure and build with a preset."""
+def build(root: Path, preset: str = "release", jobs: Optional[int] = None, targets: Sequence[str] = ()) -> Result:
+    """Configure and build with a preset: all, or these targets."""
     began = time.monotonic()
     name = "build/user-space" if preset == "release" else f"build/user-space [{preset}]"
     for what, command in ((f"configuring {preset}", ["cmake", "--preset", preset]),
                           (f"building user space ({preset})",
-                           ["cmake", "--build", "--preset", preset, *([] if jobs is None else [f"-j{jobs}"])])):
+                           ["cmake", "--build", "--preset", preset, *([] if jobs is None else [f"-j{jobs}"]),
+                            *(["--target", *targets] if targets else [])])):
         with step(what):
             done = subprocess.run(command, cwd=root, check=False, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -40,14 +46,16 @@ def names(folder: Path) -> List[str]:
     return [test["name"] for test in json.loads(done.stdout).get("tests", [])] if done.returncode == 0 else []
 
 
-def run(root: Path, preset: str, chosen: Optional[List[str]], jobs: int = 2) -> Iterator[Result]:
-    """Run all tests of a preset, or those `chosen` by name."""
+def run(root: Path, preset: str, chosen: Optional[List[str]], jobs: int = 2, label: str = "") -> Iterator[Result]:
+    """Run all tests of a preset, or those `chosen` by name, or by `label`, a regular expression."""
     prefix = "ctest" if preset == "release" else preset
     junit = root.resolve() / "build" / preset / "results.xml"
     junit.unlink(missing_ok=True)
     command = ["ctest", "--preset", preset, f"-j{jobs}", "--timeout", "120", "--output-junit", str(junit)]
     if chosen is not None:
         command += ["-R", "^(" + "|".join(re.escape(name) for name in chosen) + ")$"]
+    if label:
+        command += ["-L", label]
     with step(f"unit, property, ABI and CLI tests ({preset})"):
         done = subprocess.run(command, cwd=root, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               env=dict(os.environ, TSAN_OPTIONS="halt_on_error=1", UBSAN_OPTIONS="print_stacktrace=1"))
