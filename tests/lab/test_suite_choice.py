@@ -18,7 +18,7 @@ from suite import choice, e2e, inputs, prepare, python_tests, static, torture, u
 from suite.kept import Passes, Times  # noqa: E402
 
 HEADERS = {"31-on-both": "", "20-by-night-on-6.1": "# gate: 6.12\n", "30-by-night": "# gate: none\n",
-           "40-only-6.12": "# kernels: 6.12\n", "50-two-qemus": "# qemu: system backports\n", "71-of-others": "# suite: none\n"}
+           "40-only-6.12": "# kernels: 6.12\n", "50-two-qemus": "# qemu: system backports\n", "63-two-clocks": "# clock: host instructions\n", "71-of-others": "# suite: none\n"}
 
 
 def tree(folder: str) -> Path:
@@ -42,12 +42,14 @@ class Chosen(unittest.TestCase):
         return [test.name for test in self.choose(**flags).tests]
 
     def test_the_gate_takes_what_no_header_keeps_for_the_night(self):
-        self.assertEqual(self.names(), ["e2e/31-on-both [6.1]", "e2e/50-two-qemus [6.1]", "e2e/20-by-night-on-6.1 [6.12]",
-                                        "e2e/31-on-both [6.12]", "e2e/40-only-6.12 [6.12]", "e2e/50-two-qemus [6.12]"])
+        self.assertEqual(self.names(), ["e2e/31-on-both [6.1]", "e2e/50-two-qemus [6.1]", "e2e/63-two-clocks [6.1]",
+                                        "e2e/20-by-night-on-6.1 [6.12]", "e2e/31-on-both [6.12]", "e2e/40-only-6.12 [6.12]",
+                                        "e2e/50-two-qemus [6.12]", "e2e/63-two-clocks [6.12]"])
 
     def test_all_takes_the_rest_and_the_core_of_kernels_with_checks(self):
         names = self.names(everything=True)
         for name in ("e2e/20-by-night-on-6.1 [6.1]", "e2e/30-by-night [6.1]", "e2e/50-two-qemus [6.12 backports]",
+                     "e2e/63-two-clocks [6.12 instructions]",
                      "torture/the kernel's own mm tests [6.1]", "e2e/31-on-both [6.1-debug]", "e2e/31-on-both [6.1-kcsan]"):
             self.assertIn(name, names)
         self.assertNotIn("e2e/20-by-night-on-6.1 [6.1-debug]", names)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-# gate: 6.12
+# gate: none
 # timeout: 120
 # alone: yes
 # defines: HMK_TEST_SWITCHES

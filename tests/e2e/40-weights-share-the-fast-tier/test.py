@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-# One kernel in a plain run, for its time; the other by --kernel 6.1.
+# Minutes of hmkd's judgement, for the night; the other kernel by --kernel 6.1.
 # suite: 6.12
+# gate: none
 # timeout: 300
 # seconds: 7
 # clock: instructions

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-# One kernel in a gate, for its time; the other by --kernel 6.1.
-# gate: 6.12
+# Minutes of hmkctl's turns, for the night: the CLI's tests have all of it but the module.
+# gate: none
 # timeout: 400
 """hmkctl ab against the real module. The figure is how many pages lie in DRAM, which managing raises: each watched block has the placement as
 it was at first, each managed one the hot part in DRAM of either socket, whichever is nearer. It is found as a gain, or where less is better as a loss at
