@@ -58,12 +58,12 @@ finish(start_redis())  # warm the page cache before counting
 before = lib.free_pages()
 redis = start_redis()
 lib.run(LOAD, "fill", "--socket", REDIS, "--state", STATE, "--keys", KEYS, "--value-size", "2048B")
-load = subprocess.Popen([LOAD, "run", "--socket", REDIS, "--state", STATE, "--read-share", "70%", "--pipeline", "8"],
+load = subprocess.Popen([LOAD, "run", "--socket", REDIS, "--state", STATE, "--read-share", "70%", "--pipeline", "8", "--rate", "4000"],
                         stdout=subprocess.DEVNULL)
 kills, end = 0, time.monotonic() + int(os.environ["HMK_SECONDS"])
 while kills < FEWEST or time.monotonic() < end:
     daemon = start_hmkd(redis.pid, 1 + kills % 3)
-    goal = rng.randrange(1, 40 << 20)
+    goal = int(2 ** rng.uniform(0, 25.3))  # up to 40 MiB, as often 4 as 40: more kills, and most early in a move
     lib.wait_for(lambda: promoted() >= goal, 60, f"round {kills}: {goal} bytes are promoted")
     lib.check(finish(daemon, signal.SIGKILL) == -signal.SIGKILL, f"round {kills}: hmkd is killed after {goal} bytes")
     answer = lib.run("redis-cli", "-s", REDIS, "ping").stdout

@@ -166,7 +166,7 @@ lib.wait_for(is_up, 120, "systemd is up")
 inside("systemctl", "start", "redis")
 lib.wait_for(lambda: os.path.exists(REDIS), 30, "redis-server is up")
 lib.run(LOAD, "fill", "--socket", REDIS, "--state", STATE, "--keys", 15000, "--value-size", "2048B")
-load = subprocess.Popen([LOAD, "run", "--socket", REDIS, "--state", STATE, "--read-share", "70%"], stdout=subprocess.DEVNULL)
+load = subprocess.Popen([LOAD, "run", "--socket", REDIS, "--state", STATE, "--read-share", "70%", "--rate", "2000"], stdout=subprocess.DEVNULL)
 
 inside("systemctl", "start", "hmkd")
 lib.check(show("hmkd", "ActiveState") == "active", "hmkd.service is active")
