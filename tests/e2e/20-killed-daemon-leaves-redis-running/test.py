@@ -58,7 +58,7 @@ finish(start_redis())  # warm the page cache before counting
 before = lib.free_pages()
 redis = start_redis()
 lib.run(LOAD, "fill", "--socket", REDIS, "--state", STATE, "--keys", KEYS, "--value-size", "2048B")
-load = subprocess.Popen([LOAD, "run", "--socket", REDIS, "--state", STATE, "--read-share", "70%", "--pipeline", "8", "--rate", "4000"],
+load = subprocess.Popen([LOAD, "run", "--socket", REDIS, "--state", STATE, "--read-share", "70%", "--pipeline", "8"],
                         stdout=subprocess.DEVNULL)
 kills, end = 0, time.monotonic() + int(os.environ["HMK_SECONDS"])
 while kills < FEWEST or time.monotonic() < end:
