@@ -79,7 +79,6 @@ std::optional<std::uint32_t> GainModel::tier_of(NodeId node) const {
 }
 
 bool GainModel::is_surely_hotter(const Heat& hot, const Heat& cold) const {
-  if (!knows_) return hot.whi_q16 > cold.whi_q16;
   const double difference = hot.rate_q8 - cold.rate_q8;
   return difference > kDeviations * std::hypot(hot.rate_dev_q8, cold.rate_dev_q8);
 }

@@ -64,8 +64,8 @@ class GainModel {
   static constexpr double kDeviations = 3;
 
   /// `tiers`: by tier, fastest first. Without a latency of each of them, or when they are told in
-  /// another order than their latencies', the model knows nothing: moves then cost nothing and
-  /// everything that is warmer saves.
+  /// another order than their latencies', the model knows no times: moves then cost nothing and
+  /// everything that is surely warmer saves.
   GainModel(std::span<const TierView> tiers, const PolicyParams& params,
             const Measured& measured = {});
 

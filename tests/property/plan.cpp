@@ -211,7 +211,7 @@ TEST(PlanProperties, ASteadyWorkloadComesToRest) {
     for (std::uint64_t i = 0; i < 128; ++i) {
       RegionView r = region(2 * i, 2, static_cast<NodeId>(i / 32), 0);
       r.whi_q16 = r.hi_q16 = random.below32(3 << 16);
-      set_rate(r, 1);
+      set_sure_rate(r);
       m.regions[0].push_back(r);
     }
     std::size_t moves = 0, intervals = 0;

@@ -197,7 +197,7 @@ TEST(ShareProperties, UnderPressureTheFastTierAndTheLimitAreSharedThreeToOne) {
       const bool is_first = i < 128 ? i < first : random.one_in(2);
       RegionView r = region(2 * i, 2, node, 0);
       r.whi_q16 = r.hi_q16 = kOneQ16 + random.below32(2 << 16);
-      set_rate(r, 1);
+      set_sure_rate(r);
       m.regions[is_first ? 1 : 2].push_back(r);
     }
     std::map<ProcessId, Bytes> promoted, fast;

@@ -40,7 +40,13 @@ inline void set_rate(RegionView& r, unsigned samples, std::uint32_t scans = 3) {
   r.rate_dev_q8 = static_cast<std::uint16_t>(std::lround(256 * dev));
 }
 
-/// A fully resident region of `mib` MiB at address `at_mib` MiB.
+/// The same without a doubt.
+inline void set_sure_rate(RegionView& r) {
+  set_rate(r, 1);
+  r.rate_dev_q8 = 0;
+}
+
+/// A fully resident region of `mib` MiB at address `at_mib` MiB, whose rate is known for sure.
 inline RegionView region(std::uint64_t at_mib, Bytes mib, NodeId node, double hotness) {
   RegionView r;
   r.start = at_mib * kMiB;
@@ -48,7 +54,7 @@ inline RegionView region(std::uint64_t at_mib, Bytes mib, NodeId node, double ho
   r.node = node;
   r.hi_q16 = r.whi_q16 = q16(hotness);
   r.generation = 1;
-  set_rate(r, 1);
+  set_sure_rate(r);
   return r;
 }
 

@@ -63,7 +63,8 @@ TEST(Gain, AVisitToAHugeLeafIsOneToOneOfItsPages) {
 
 TEST(Gain, ARateOverDecadesIsWorthThatMuchMore) {
   const GainModel model(paper_tiers(), within(10));
-  EXPECT_NEAR(model.saved_ns(heat(16384), kPage, 3, 0), 16384 * model.saved_ns(heat(1), kPage, 3, 0), 1);
+  EXPECT_NEAR(model.saved_ns(heat(16384), kPage, 3, 0),
+              16384 * model.saved_ns(heat(1), kPage, 3, 0), 1);
 }
 
 TEST(Gain, HalfOfTheAccessesToWhatIsWrittenAreWrites) {
@@ -73,7 +74,8 @@ TEST(Gain, HalfOfTheAccessesToWhatIsWrittenAreWrites) {
   const Heat read = heat(2);
   Heat written = read;
   written.written = true;
-  EXPECT_DOUBLE_EQ(model.saved_ns(written, kPage, 3, 0), model.saved_ns(read, kPage, 3, 0) * 750 / 250);
+  EXPECT_DOUBLE_EQ(model.saved_ns(written, kPage, 3, 0),
+                   model.saved_ns(read, kPage, 3, 0) * 750 / 250);
   EXPECT_DOUBLE_EQ(model.saved_ns(written, kPage, 2, 0), model.saved_ns(read, kPage, 2, 0));
 }
 
@@ -83,7 +85,7 @@ TEST(Gain, CopiesAtTheLesserBandwidthAndPaysForEachPage) {
   EXPECT_EQ(model.cost_ns(kMiB, 0, 3), model.cost_ns(kMiB, 3, 0));
 }
 
-TEST(Gain, WithoutALatencyOfEveryTierWarmerIsEnough) {
+TEST(Gain, WithoutALatencyOfEveryTierMovesCostNothing) {
   std::vector<TierView> tiers = paper_tiers();
   EXPECT_TRUE(GainModel(tiers, {}).knows());
   EXPECT_FALSE(GainModel({}, {}).knows());
@@ -98,7 +100,8 @@ TEST(Gain, KnowsWhatChanceCanMake) {
   const GainModel model(paper_tiers(), {});
   const auto surely = [&](int apart_q8, std::uint16_t dev_q8) {
     const auto rate_q8 = static_cast<std::int16_t>(apart_q8);
-    return model.is_surely_hotter({.rate_q8 = rate_q8, .rate_dev_q8 = dev_q8}, {.rate_dev_q8 = dev_q8});
+    return model.is_surely_hotter({.rate_q8 = rate_q8, .rate_dev_q8 = dev_q8},
+                                  {.rate_dev_q8 = dev_q8});
   };
   // Three deviations of the difference, which are sqrt(2) of one.
   EXPECT_TRUE(surely(425, 100));
@@ -183,11 +186,18 @@ TEST(AutoLimit, AtTheEdgesOfThePage) {
 }
 
 TEST(PlanGain, WhatDiffersByChanceStaysWhereItIs) {
-  RegionView cool = region(0, 2, 0, 1.24), warm = region(2, 2, 2, 2);
-  EXPECT_TRUE(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.empty());
-  set_rate(cool, 40);
-  set_rate(warm, 40);
-  EXPECT_EQ(make_plan(std::vector{cool, warm}, paper_tiers(), {}).promotions.size(), 1u);
+  std::vector<TierView> blind = paper_tiers(), as_told = paper_tiers();
+  for (TierView& tier : blind) tier.latency_ns = 0;
+  std::swap(as_told[0].latency_ns, as_told[2].latency_ns);  // by `tiers`, in another order
+  for (const std::vector<TierView>& tiers : {paper_tiers(), blind, as_told}) {
+    RegionView cool = region(0, 2, 0, 1.24), warm = region(2, 2, 2, 2);
+    set_rate(cool, 1);
+    set_rate(warm, 1);
+    EXPECT_TRUE(make_plan(std::vector{cool, warm}, tiers, {}).promotions.empty());
+    set_rate(cool, 40);
+    set_rate(warm, 40);
+    EXPECT_EQ(make_plan(std::vector{cool, warm}, tiers, {}).promotions.size(), 1u);
+  }
 }
 
 // The hottest of many meets the coldest of many: 14 % of them change places where 1.5 deviations

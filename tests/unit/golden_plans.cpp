@@ -49,7 +49,6 @@ std::vector<RegionView> regions_of(const char* text) {
   for (const auto& n : numbers(text)) {
     regions.push_back(region(static_cast<std::uint64_t>(n.at(0)), static_cast<Bytes>(n.at(1)),
                              static_cast<NodeId>(n.at(2)), n.at(3)));
-    set_rate(regions.back(), 63);  // no matter of chance
   }
   return regions;
 }

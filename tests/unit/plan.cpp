@@ -250,7 +250,7 @@ TEST(PlanDemotion, NeedsAGainOfExactlyTheMargin) {
   const std::vector<TierView> full = {tier(0, 0), tier(1, 0)};
   RegionView victim = region(0, 2, 0, 1), riser = region(2, 2, 1, 1);
   riser.whi_q16 = victim.whi_q16 + 3072;  // one bucket
-  set_rate(riser, 1);
+  set_sure_rate(riser);
   EXPECT_EQ(plan({victim, riser}, full).promotions.size(), 1u);
   --riser.whi_q16;
   const Plan p = plan({victim, riser}, full);
