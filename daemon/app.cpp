@@ -53,6 +53,8 @@ App::~App() {
 }
 
 Result<void> App::start() {
+  if (Result<void> known = check_tiers(read_machine(options_.root), config_.tiers); !known)
+    return known;
   for (const AttachRule& rule : config_.attach) {
     const std::int32_t pid = pid_of(rule);
     if (pid == 0) continue;
@@ -121,6 +123,7 @@ Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
   auto target = std::make_unique<Target>(pid, *std::move(process), *std::move(session));
   if (is_paused_)
     if (const Result<void> stopped = target->device().run(false); !stopped) return stopped.error();
+  machine_ = read_machine(options_.root);
   target->look_around(around());
   if (const auto held = holds_.find(pid); held != holds_.end())
     target->hold(held->second.mode, config_);  // over an exec, too
@@ -210,7 +213,10 @@ void App::on_readable(std::int32_t pid) {
   switch (found->second->target->handle_events(around())) {
     case Target::State::alive:
       watch(*found->second);
-      if (is_due(targets())) decide(targets(), around());
+      if (is_due(targets())) {
+        machine_ = read_machine(options_.root);
+        decide(targets(), around());
+      }
       keep_pace();
       report_status();
       break;
@@ -386,6 +392,9 @@ Result<App::Change> App::set(const std::string& name, const std::string& value) 
 
 /// The module first: what it refuses is not kept.
 Result<void> App::take_over(Config now) {
+  if (now.tiers != config_.tiers)
+    if (Result<void> known = check_tiers(read_machine(options_.root), now.tiers); !known)
+      return known;
   if (Result<void> told = tell_module(now); !told) return told;
   const Config old = std::exchange(config_, std::move(now));
   if (config_.attach_poll != old.attach_poll) finder_.set_period(config_.attach_poll);
@@ -432,11 +441,6 @@ Result<void> App::pause(bool is_paused) {
   spdlog::info(is_paused ? "paused" : "resumed");
   report_status();
   return {};
-}
-
-const Machine& App::machine_now() {
-  machine_ = read_machine(options_.root);
-  return machine_;
 }
 
 Target* App::find(std::int32_t pid) {

@@ -83,7 +83,6 @@ class App {
   const Config& config() const { return config_; }
   bool is_paused() const { return is_paused_; }
   const Options& options() const { return options_; }
-  const Machine& machine_now();  ///< looked at anew
   Target* find(std::int32_t pid);
   std::string rule_of(std::int32_t pid) const;  ///< why it is managed
   std::vector<Target*> targets();
@@ -117,7 +116,7 @@ class App {
   boost::asio::io_context& loop_;
   Config config_;
   Options options_;
-  Machine machine_;
+  Machine machine_;  ///< at the last decision, or when the last process was attached
   bool is_paused_ = false;
   Pace pace_;
   Service service_;

@@ -36,12 +36,13 @@ policy::PolicyParams to_params(const Config& config, const Target& target,
   return params;
 }
 
-/// What a process holds in each tier, as its regions say.
-std::vector<policy::Bytes> held_by(const Target& target) {
-  std::vector<policy::Bytes> held(target.tiers().size());
+/// What a process holds on each node of its tiers, as its regions say.
+std::vector<policy::Bytes> held_by(const Target& target, std::span<const policy::TierView> tiers) {
+  std::vector<policy::Bytes> held(tiers.size());
   const auto add = [&](int node, std::uint64_t pages) {
-    const int tier = tier_of_node(target.tiers(), node);
-    if (tier >= 0) held[static_cast<std::size_t>(tier)] += pages * HMK_PAGE_SIZE;
+    const auto at = std::ranges::find(tiers, node, &policy::TierView::node);
+    if (at != tiers.end())
+      held[static_cast<std::size_t>(at - tiers.begin())] += pages * HMK_PAGE_SIZE;
   };
   for (const hmk_record& record : target.snapshot().records) {
     const auto away = std::min(record.away_pages, record.resident_pages);
@@ -59,7 +60,7 @@ policy::ProcessView view_of(const Target& target, std::span<const policy::TierVi
                            .weight = weight_of(config, target.pid(), comm),
                            .promote_limit = target.balance().governor().limit(limit),
                            .measured = target.balance().plans_by()};
-  for (std::size_t t = 0; t < tiers.size(); ++t) {
+  for (std::size_t t = 0; t < target.tiers().size(); ++t) {
     view.cap.push_back(bound_of(config.caps, target.pid(), comm, t).value_or(policy::kNoBound));
     view.floor.push_back(bound_of(config.floors, target.pid(), comm, t).value_or(0));
   }
@@ -74,13 +75,16 @@ bool serves_others(const policy::Plan& plan) {
 void decide_together(const std::vector<Target*>& seen, const Surroundings& around) {
   std::vector<std::vector<policy::TierView>> tiers;
   tiers.reserve(seen.size());
-  for (const Target* target : seen) tiers.push_back(target->tier_views(around));
+  for (Target* const target : seen) {
+    target->prepare(around);
+    tiers.push_back(target->tier_views(around));
+  }
   const policy::PolicyParams params = to_params(around.config, *seen.front(), tiers.front());
   std::vector<policy::ProcessView> views;
   for (std::size_t i = 0; i < seen.size(); ++i)
     views.push_back(view_of(*seen[i], tiers[i], around.config, params.promote_limit));
   if (seen.size() > 1 || !around.config.caps.empty())  // or nobody asks
-    for (std::size_t i = 0; i < seen.size(); ++i) views[i].held = held_by(*seen[i]);
+    for (std::size_t i = 0; i < seen.size(); ++i) views[i].held = held_by(*seen[i], tiers[i]);
 
   std::vector<policy::Plan> plans = policy::make_plans(views, params);
   for (std::size_t i = 0; i < seen.size(); ++i) seen[i]->balance().conserve(plans[i]);

@@ -4,6 +4,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "config/whom.hpp"
 
@@ -23,28 +25,44 @@ json kept(const Ledger::Figures& figures) {
   return figures.promised > 0 ? json(figures.realized / figures.promised) : json();
 }
 
-json tier_of(const Target& target, policy::NodeId node) {
-  const int tier = tier_of_node(target.tiers(), node);
-  return tier < 0 ? json() : json(tier + 1);
-}
+/// The pairs of nodes between two tiers, together.
+struct TierPair {
+  Ledger::Figures figures;
+  struct Mean {
+    double ns = 0, of = 0;
+    void add(double one) {
+      ns += one;
+      ++of;
+    }
+    json told() const { return of > 0 ? json(ns / of) : json(); }
+  };
+  Mean page, huge_page;
+};
 
 json pairs_of(const Target& target) {
-  json rows = json::array();
+  std::map<std::pair<int, int>, TierPair> by_tiers;
   const policy::MoveCosts& costs = target.balance().costs();
   for (const auto& [nodes, figures] : target.balance().ledger().pairs()) {
     const auto [from, to] = nodes;
-    const auto took = [&, from = from, to = to](bool is_huge) {
-      const double ns = costs.ns_per_page(from, to, is_huge, 0);
-      return ns > 0 ? json(ns) : json();
-    };
-    rows.push_back({{"from_tier", tier_of(target, from)},
-                    {"to_tier", tier_of(target, to)},
-                    {"promised_ns_per_s", figures.promised},
-                    {"saves_ns_per_s", figures.realized},
-                    {"costs_ns_per_s", figures.spent},
-                    {"page_ns", took(false)},
-                    {"huge_page_ns", took(true)}});
+    TierPair& pair =
+        by_tiers[{tier_of_node(target.tiers(), from), tier_of_node(target.tiers(), to)}];
+    pair.figures.promised += figures.promised;
+    pair.figures.realized += figures.realized;
+    pair.figures.spent += figures.spent;
+    for (const bool is_huge : {false, true})
+      if (const double ns = costs.ns_per_page(from, to, is_huge, 0); ns > 0)
+        (is_huge ? pair.huge_page : pair.page).add(ns);
   }
+  const auto number = [](int tier) { return tier < 0 ? json() : json(tier + 1); };
+  json rows = json::array();
+  for (const auto& [tiers, pair] : by_tiers)
+    rows.push_back({{"from_tier", number(tiers.first)},
+                    {"to_tier", number(tiers.second)},
+                    {"promised_ns_per_s", pair.figures.promised},
+                    {"saves_ns_per_s", pair.figures.realized},
+                    {"costs_ns_per_s", pair.figures.spent},
+                    {"page_ns", pair.page.told()},
+                    {"huge_page_ns", pair.huge_page.told()}});
   return rows;
 }
 

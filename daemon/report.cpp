@@ -31,21 +31,30 @@ json or_null(std::uint32_t value) {
   return value == 0 ? json() : json(value);
 }
 
+/// Of the nodes of a tier.
+template <class Value>
+Value sum_over(const std::map<int, Value>& by_node, const std::vector<int>& nodes) {
+  Value sum{};
+  for (const int node : nodes)
+    if (const auto here = by_node.find(node); here != by_node.end()) sum += here->second;
+  return sum;
+}
+
 json tiers_of(Target& target, const App& app) {
   const std::map<int, std::uint64_t>& resident = target.resident(app.options().root);
-  std::map<int, double> hot = accesses_by_node(target.snapshot());
+  const std::map<int, double> hot = accesses_by_node(target.snapshot());
   double all_hot = 0;
   for (const auto& [node, value] : hot) all_hot += value;
 
   json rows = json::array();
   for (std::size_t t = 0; t < target.tiers().size(); ++t) {
     const Tier& tier = target.tiers()[t];
-    const auto held = resident.find(tier.node);
+    const double here = sum_over(hot, tier.nodes);
     rows.push_back({{"tier", t + 1},
-                    {"node", tier.node},
+                    {"nodes", tier.nodes},
                     {"latency_ns", or_null(tier.latency_ns)},
-                    {"resident_bytes", held == resident.end() ? 0 : held->second},
-                    {"hot_share_percent", all_hot > 0 ? 100.0 * hot[tier.node] / all_hot : 0.0},
+                    {"resident_bytes", sum_over(resident, tier.nodes)},
+                    {"hot_share_percent", all_hot > 0 ? 100.0 * here / all_hot : 0.0},
                     {"free_bytes", tier.free_bytes},
                     {"total_bytes", tier.total_bytes}});
   }
@@ -131,9 +140,12 @@ json waits_of(const Target& target, const App& app) {
 }
 
 json stayed_of(const Target& target) {
-  json rows = json::array();
+  std::map<int, StayedCounters> by_tier;
   for (const auto& [node, stayed] : target.stayed())
-    rows.push_back({{"tier", tier_number(tier_of_node(target.tiers(), node))},
+    by_tier[tier_of_node(target.tiers(), node)] += stayed;
+  json rows = json::array();
+  for (const auto& [tier, stayed] : by_tier)
+    rows.push_back({{"tier", tier_number(tier)},
                     {"no_gain_bytes", stayed.no_gain_bytes},
                     {"no_room_bytes", stayed.no_room_bytes},
                     {"thrash_bytes", stayed.thrash_bytes},
@@ -306,13 +318,9 @@ namespace {
 
 json moment_row(const Moment& moment, const std::vector<Tier>& tiers) {
   json rows = json::array();
-  for (const Tier& tier : tiers) {
-    const auto accesses = moment.accesses.find(tier.node);
-    const auto resident = moment.resident_bytes.find(tier.node);
-    rows.push_back(
-        {{"accesses", accesses == moment.accesses.end() ? 0.0 : accesses->second},
-         {"resident_bytes", resident == moment.resident_bytes.end() ? 0 : resident->second}});
-  }
+  for (const Tier& tier : tiers)
+    rows.push_back({{"accesses", sum_over(moment.accesses, tier.nodes)},
+                    {"resident_bytes", sum_over(moment.resident_bytes, tier.nodes)}});
   return {{"start_ns", moment.start_ns},           {"end_ns", moment.end_ns},
           {"intervals", moment.intervals},         {"managed", moment.is_managed},
           {"profile_ns", moment.profile_ns},       {"promoted_bytes", moment.promoted_bytes},
@@ -371,7 +379,7 @@ json report_status(App& app) {
                        {"rule", app.rule_of(target->pid())},
                        {"backend", backend_of(*target)},
                        {"mode", mode_of(*target, app)},
-                       {"home_node", target->home() < 0 ? json() : json(target->home())},
+                       {"home_nodes", target->homes()},
                        {"tiers", tiers_of(*target, app)},
                        {"gain", report_gain(*target, app.config())},
                        {"last_interval", last_interval_of(*target)}});
@@ -401,22 +409,20 @@ json report_tiers(App& app, const Target* target) {
   TierQuestion question;
   question.fixed = app.config().tiers;
   if (target != nullptr) {
-    question.home = target->home();
+    question.homes = target->homes();
     question.mems_allowed = target->process().mems_allowed;
   }
-  const Machine& machine = app.machine_now();
+  const Machine machine = read_machine(app.options().root);
   json rows = json::array();
   for (const Tier& tier : order_tiers(machine, question))
     rows.push_back({{"tier", rows.size() + 1},
-                    {"node", tier.node},
+                    {"nodes", tier.nodes},
                     {"latency_ns", or_null(tier.latency_ns)},
                     {"bandwidth_mib", or_null(tier.bandwidth_mib)},
                     {"free_bytes", tier.free_bytes},
                     {"reserve_bytes", reserve_for(app.config(), tier.total_bytes)},
                     {"total_bytes", tier.total_bytes}});
-  return {{"order",
-           {{"source", tier_source(machine, question)},
-            {"home_node", question.home < 0 ? json() : json(question.home)}}},
+  return {{"order", {{"source", tier_source(machine, question)}, {"home_nodes", question.homes}}},
           {"tiers", rows}};
 }
 

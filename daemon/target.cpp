@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 
 #include "config/whom.hpp"
 #include "device/features.hpp"
@@ -33,11 +34,20 @@ policy::RegionView to_view(const hmk_record& record) {
   view.whi_q16 = record.whi_q16;
   view.generation = record.generation;
   view.node = record.node;
+  view.away_node = record.away_node;
   view.rate_q8 = record.rate_q8;
   view.rate_dev_q8 = record.rate_dev_q8;
   view.written = 2 * record.writes > record.samples;
   view.leaf_shift = record.leaf_shift;
   return view;
+}
+
+/// In ascending order: another order of the tiers is no reason to rank anew.
+std::vector<policy::NodeId> nodes_of(const std::vector<Tier>& tiers) {
+  std::vector<policy::NodeId> nodes;
+  for (const Tier& tier : tiers) nodes.insert(nodes.end(), tier.nodes.begin(), tier.nodes.end());
+  std::ranges::sort(nodes);
+  return nodes;
 }
 
 }  // namespace
@@ -114,7 +124,7 @@ void Target::step(const Surroundings& around) {
   resident_.reset();
   history_.saw(snapshot_);
   look_around(around);
-  const std::vector<policy::RegionView> regions = region_views();
+  const std::vector<policy::RegionView> regions = region_views(Counting::yes);
   rank(around.config, regions);
   weigh(around, regions);
   // What the last plan has not sent was made of places that are stale by now.
@@ -135,16 +145,25 @@ void Target::take(const policy::Plan& plan, const Surroundings& around) {
 }
 
 void Target::look_around(const Surroundings& around) {
-  around.machine = read_machine(around.root);
   // Mems_allowed and the name change rarely, yet cpusets and exec do change them.
   if (Result<ProcessInfo> now = read_process(around.root, pid_)) process_ = *std::move(now);
-  home_ = home_node(around.root, pid_, around.machine);
+  homes_.look(around.root, pid_, around.machine);
   numa_balancing_.look(around.root, pid_);
-  tiers_ = order_tiers(around.machine, {home_, process_.mems_allowed, around.config.tiers});
+  order_tiers(around);
+}
+
+void Target::prepare(const Surroundings& around) {
+  order_tiers(around);
+  if (nodes_of(tiers_) != ranked_nodes_) rank(around.config, region_views(Counting::no));
+}
+
+void Target::order_tiers(const Surroundings& around) {
+  tiers_ = hmk::order_tiers(around.machine,
+                            {homes_.nodes(), process_.mems_allowed, around.config.tiers});
 }
 
 /// Whether it is neither in flight nor to be left alone for a while.
-bool Target::may_move(const hmk_record& record) {
+bool Target::may_move(const hmk_record& record, Counting counting) {
   const std::uint64_t seq = snapshot_.interval.seq;
   if (mover_.is_moving(record.start, record.length)) return false;
   std::uint64_t StayedCounters::*why = nullptr;
@@ -152,36 +171,50 @@ bool Target::may_move(const hmk_record& record) {
     why = &StayedCounters::backed_off_bytes;
   else if (mover_.ping_pong().is_blocked(record.start, record.length, seq))
     why = &StayedCounters::thrash_bytes;
-  if (why != nullptr)
+  if (why != nullptr && counting == Counting::yes)
     stayed_[record.node].*why += std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE;
   return why == nullptr;
 }
 
-std::vector<policy::RegionView> Target::region_views() {
+std::vector<policy::RegionView> Target::region_views(Counting counting) {
   std::vector<policy::RegionView> views;
   views.reserve(snapshot_.records.size());
   for (const hmk_record& record : snapshot_.records) {
     policy::RegionView& view = views.emplace_back(to_view(record));
-    view.movable = may_move(record);
+    view.movable = may_move(record, counting);
   }
   return views;
 }
 
 std::vector<policy::TierView> Target::tier_views(const Surroundings& around) const {
   std::vector<policy::TierView> views;
-  for (const Tier& tier : tiers_) {
-    // Another target may have looked around since, and found the node gone.
-    const auto node = around.machine.nodes.find(tier.node);
-    const std::uint64_t free = node == around.machine.nodes.end() ? 0 : usable_free(node->second);
-    views.push_back({tier.node, tier.total_bytes, free,
-                     reserve_for(around.config, tier.total_bytes), tier.latency_ns,
-                     tier.write_latency_ns, tier.bandwidth_mib});
-  }
+  for (const Tier& tier : tiers_)
+    for (const int id : tier.nodes) {
+      // It was there when the tiers were ordered, yet the machine may have been read anew since.
+      const auto found = around.machine.nodes.find(id);
+      const Node node = found == around.machine.nodes.end() ? Node{} : found->second;
+      const double share = tier.total_bytes == 0 ? 0
+                                                 : static_cast<double>(node.total_bytes) /
+                                                       static_cast<double>(tier.total_bytes);
+      const auto reserve = static_cast<double>(reserve_for(around.config, tier.total_bytes));
+      views.push_back(
+          {.node = id,
+           .total = node.total_bytes,
+           .free = usable_free(node),
+           .reserve = static_cast<policy::Bytes>(std::llround(reserve * share)),
+           .latency_ns = tier.latency_ns,
+           .write_latency_ns = tier.write_latency_ns,
+           .bandwidth_mib = tier.bandwidth_mib / static_cast<std::uint32_t>(tier.nodes.size()),
+           .joins = id != tier.nodes.front()});
+    }
+  for (policy::TierView& from : views)
+    for (const policy::TierView& to : views)
+      from.distance.push_back(distance(around.machine, from.node, to.node));
   return views;
 }
 
 void Target::rank(const Config& config, std::span<const policy::RegionView> regions) {
-  const std::vector<policy::NodeId> nodes = tier_nodes();
+  const std::vector<policy::NodeId> nodes = nodes_of(tiers_);
   const policy::Histogram::Shape shape{config.buckets, snapshot_.interval.hotness_max};
   if (nodes != ranked_nodes_ || shape.buckets != shape_.buckets ||
       shape.hotness_max != shape_.hotness_max) {
@@ -272,7 +305,7 @@ void Target::move(const policy::Plan& plan, const Surroundings& around) {
 /// What the last attempt has left, once that has ended.
 void Target::send_back(const Surroundings& around) {
   if (mover_.is_busy()) return;
-  const policy::Plan plan = policy::put_back(balance_.ledger().displaced(), tier_nodes());
+  const policy::Plan plan = policy::put_back(balance_.ledger().displaced(), tier_views(around));
   if (plan.promotions.empty() && plan.demotions.empty()) return;
   history_.decided(snapshot_.interval.seq, plan);
   start_moves(plan, around);
@@ -289,9 +322,9 @@ std::uint32_t Target::move_flags(const Config& config) const {
   return to_move_flags(config) | (paired ? HMK_MOVE_PAIRED : 0);
 }
 
-std::vector<int> Target::tier_nodes() const {
-  std::vector<int> nodes;
-  for (const Tier& tier : tiers_) nodes.push_back(tier.node);
+TierNodes Target::tier_nodes() const {
+  TierNodes nodes;
+  for (const Tier& tier : tiers_) nodes.push_back(tier.nodes);
   return nodes;
 }
 

@@ -24,6 +24,7 @@
 #include "policy/balance.hpp"
 #include "policy/plan.hpp"
 #include "policy/rank.hpp"
+#include "topology/homes.hpp"
 #include "topology/numa_balancing.hpp"
 #include "topology/process.hpp"
 #include "topology/tiers.hpp"
@@ -33,7 +34,7 @@ namespace hmk {
 /// What all targets share; app.cpp owns it.
 struct Surroundings {
   const Config& config;
-  Machine& machine;
+  const Machine& machine;  ///< read once for all of them, before each decision
   const std::filesystem::path& root;
   Pace& pace;
 };
@@ -84,13 +85,15 @@ class Target {
   bool has_seen() const { return has_seen_; }
   /// Of the regions as its last interval saw them.
   const policy::Histogram& histogram() const { return ranking_.histogram(); }
-  /// Its tiers with what is free of them now.
+  /// Before a plan: its tiers as the machine is now.
+  void prepare(const Surroundings& around);
+  /// The nodes of its tiers with what is free of them now.
   std::vector<policy::TierView> tier_views(const Surroundings& around) const;
 
   const std::optional<LastInterval>& last() const { return last_; }
   const Snapshot& snapshot() const { return snapshot_; }
   const std::vector<Tier>& tiers() const { return tiers_; }
-  int home() const { return home_; }
+  const std::set<int>& homes() const { return homes_.nodes(); }
   const Mover& mover() const { return mover_; }
   const History& history() const { return history_; }
   const Timeline& timeline() const { return timeline_; }
@@ -105,17 +108,19 @@ class Target {
   /// Bytes per node; read from the kernel at most once per interval.
   const std::map<int, std::uint64_t>& resident(const std::filesystem::path& root);
 
-  /// Order the tiers as this process sees them now.
+  /// Where it runs, and its tiers as seen from there.
   void look_around(const Surroundings& around);
 
  private:
   void step(const Surroundings& around);
   void rank(const Config& config, std::span<const policy::RegionView> regions);
   void weigh(const Surroundings& around, std::span<const policy::RegionView> regions);
-  std::vector<policy::RegionView> region_views();
-  bool may_move(const hmk_record& record);
+  void order_tiers(const Surroundings& around);
+  enum class Counting { no, yes };  // what stays, and why
+  std::vector<policy::RegionView> region_views(Counting counting);
+  bool may_move(const hmk_record& record, Counting counting);
   void move(const policy::Plan& plan, const Surroundings& around);
-  std::vector<int> tier_nodes() const;
+  TierNodes tier_nodes() const;
   std::uint32_t move_flags(const Config& config) const;
   void start_moves(const policy::Plan& plan, const Surroundings& around);
   void send_back(const Surroundings& around);
@@ -137,7 +142,7 @@ class Target {
 
   Snapshot snapshot_;
   std::vector<Tier> tiers_;
-  int home_ = -1;
+  Homes homes_;
   policy::Ranking ranking_;
   policy::Histogram::Shape shape_{};
   std::vector<policy::NodeId> ranked_nodes_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attach/rules.hpp"
+#include "topology/tier_spec.hpp"
 
 namespace hmk {
 
@@ -60,7 +61,7 @@ struct Config {
   std::optional<std::uint64_t> reserve;        ///< bytes per tier; none: see reserve_for()
   std::uint32_t gain_margin = 1;               ///< buckets
   std::optional<std::chrono::nanoseconds> move_cost;  ///< of 4 KiB; none: as measured
-  std::uint32_t horizon = 60;                  ///< intervals at most; 0: see horizon_for()
+  std::uint32_t horizon = 60;                         ///< intervals at most; 0: see horizon_for()
   std::uint32_t buckets = 64;
   bool is_governed = true;               ///< promote_limit, by what moves earn
   std::map<std::string, bool> governed;  ///< of some, by PID or command
@@ -76,8 +77,8 @@ struct Config {
   bool move_bound = false;   ///< also out of the nodes the program has bound them to
   TierRates bandwidth;       ///< of moves; pairs without one are not limited
 
-  std::vector<int> tiers;  ///< the node of each tier, fastest first; empty: asked of the machine
-  std::vector<AttachRule> attach;                                  ///< whom
+  std::vector<TierSpec> tiers;     ///< fastest first; empty: asked of the machine
+  std::vector<AttachRule> attach;  ///< whom
   std::chrono::nanoseconds attach_poll = std::chrono::seconds(2);  ///< for new ones
 
   std::string socket = "/run/hmk/control.sock";

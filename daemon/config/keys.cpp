@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "config/tier_list.hpp"
 #include "config/whom.hpp"
 #include "util/log.hpp"
 #include "util/units.hpp"
@@ -120,26 +121,11 @@ Result<std::vector<T>> parse_list(std::string_view text, Result<T> (*parse)(std:
   return all;
 }
 
-Result<int> parse_node(std::string_view word) {
-  const Result<std::uint64_t> number = parse_count(word);
-  if (!number || *number > 63)
-    return Error{"'" + std::string(word) + "' is no node", "use 0 .. 63"};
-  return static_cast<int>(*number);
-}
-
 Result<void> set_tiers(Config& c, std::string_view text) {
-  const auto nodes = parse_list(text == "auto" ? "" : text, parse_node);
-  if (!nodes) return nodes.error();
-  if (nodes->empty() && text != "auto")
-    return Error{"names no node", "write auto, or nodes: [0, 1, 2, 3]"};
-  c.tiers = *nodes;
+  auto tiers = parse_tiers(text);
+  if (!tiers) return tiers.error();
+  c.tiers = *std::move(tiers);
   return {};
-}
-
-std::string tiers_text(const Config& c) {
-  std::string text;
-  for (const int node : c.tiers) text += (text.empty() ? "" : ",") + std::to_string(node);
-  return text.empty() ? "auto" : text;
 }
 
 Result<void> set_attach(Config& c, std::string_view text) {
@@ -344,7 +330,8 @@ const std::array kKeys{
         [](const Config& c) { return std::string(c.move_bound ? "yes" : "no"); }},
     Key{"bandwidth", "none, or FROM/TO=SIZE a second, 1MiB .. 1TiB", kLive, kOwn, set_bandwidth,
         bandwidth_text, true},
-    Key{"tiers", "auto or nodes, fastest first", kLive, kOwn, set_tiers, tiers_text, true},
+    Key{"tiers", "auto, or nodes or sets of nodes, fastest first", kLive, kOwn, set_tiers,
+        [](const Config& c) { return tiers_text(c.tiers); }, true, true},
     Key{"attach", "PIDs, comm=NAME, cgroup=/PATH, unit=NAME.service", kLive, kOwn, set_attach,
         attach_text, true},
     Key{"attach_poll", "duration, 100ms .. 1h", kLive, kOwn,

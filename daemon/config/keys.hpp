@@ -24,7 +24,8 @@ struct Key {
   bool is_profiling;      ///< the module must be told
   Result<void> (*set)(Config&, std::string_view text);  ///< leaves the config alone on error
   std::string (*get)(const Config&);
-  bool is_list = false;  ///< the file may say [a, b] for "a,b"
+  bool is_list = false;    ///< the file may say [a, b] for "a,b"
+  bool is_nested = false;  ///< and lists and maps in it, which `set` then reads as they stand
 };
 
 std::span<const Key> keys();

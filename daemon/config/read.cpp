@@ -75,11 +75,24 @@ class Reader {
       is_word = std::ranges::all_of(value, [](const YAML::Node& item) { return item.IsScalar(); });
       for (const YAML::Node& item : value)
         if (is_word) text += (text.empty() ? "" : ",") + item.Scalar();
+      if (!is_word && key->is_nested) {
+        text = flow_text(value);
+        is_word = true;
+      }
     }
     if (!is_word)
       return report(where, name, {"has no single value", "give one: " + std::string(key->help)});
     const Result<void> done = key->set(config_, text);
     if (!done) report(where, name, done.error());
+  }
+
+  /// On one line.
+  static std::string flow_text(const YAML::Node& value) {
+    YAML::Emitter out;
+    out.SetSeqFormat(YAML::Flow);
+    out.SetMapFormat(YAML::Flow);
+    out << value;
+    return out.c_str();
   }
 
   std::string file_;

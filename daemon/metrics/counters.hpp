@@ -36,6 +36,14 @@ struct StayedCounters {
   std::uint64_t no_gain_bytes = 0, no_room_bytes = 0;  ///< as planned
   std::uint64_t thrash_bytes = 0;                      ///< left alone: came back too often
   std::uint64_t backed_off_bytes = 0;                  ///< left alone: refused to move
+
+  StayedCounters& operator+=(const StayedCounters& other) {
+    no_gain_bytes += other.no_gain_bytes;
+    no_room_bytes += other.no_room_bytes;
+    thrash_bytes += other.thrash_bytes;
+    backed_off_bytes += other.backed_off_bytes;
+    return *this;
+  }
 };
 
 struct MoveCounters {

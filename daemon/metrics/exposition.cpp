@@ -131,6 +131,11 @@ json member(const json& row, const std::string& name) {
 std::string word(const json& row, const char* name) {
   const json value = member(row, name);
   if (value.is_null()) return "";  // not known: an empty label is none
+  if (value.is_array()) {
+    std::string text;
+    for (const json& item : value) text += (text.empty() ? "" : ",") + item.dump();
+    return text;
+  }
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -211,11 +216,11 @@ std::string to_open_metrics(const json& status, const json& stats) {
     lists(text, stats, "stayed", {"tier"}, member);
   }
   text.family("hmk_resident_bytes", "gauge", "Bytes of the process on a tier.");
-  lists(text, status, "tiers", {"tier", "node"}, "resident_bytes");
+  lists(text, status, "tiers", {"tier", "nodes"}, "resident_bytes");
   text.family("hmk_hot_share_ratio", "gauge", "Share of the seen hotness on a tier (an estimate).");
-  lists(text, status, "tiers", {"tier", "node"}, "hot_share_percent", kRatio);
+  lists(text, status, "tiers", {"tier", "nodes"}, "hot_share_percent", kRatio);
   text.family("hmk_tier_free_bytes", "gauge", "Free bytes of a tier above the watermarks.");
-  lists(text, status, "tiers", {"tier", "node"}, "free_bytes");
+  lists(text, status, "tiers", {"tier", "nodes"}, "free_bytes");
   return std::move(text).end();
 }
 

@@ -103,8 +103,7 @@ Result<void> Mover::cancel() {
   return in_flight_ ? device_.cancel(in_flight_->cookie) : Result<void>{};
 }
 
-Result<void> Mover::start(const policy::Plan& plan, std::vector<int> tier_nodes,
-                          std::uint64_t seq) {
+Result<void> Mover::start(const policy::Plan& plan, TierNodes tiers, std::uint64_t seq) {
   waiting_.clear();
   std::vector<policy::Move> own;
   for (const policy::Move& victim : plan.demotions) {
@@ -116,7 +115,7 @@ Result<void> Mover::start(const policy::Plan& plan, std::vector<int> tier_nodes,
   for (std::size_t i = 0; i < plan.promotions.size(); ++i)
     enqueue(plan.promotions[i], victims_of(own, i));
   if (flags_ & HMK_MOVE_PAIRED) lead_by_a_piece();
-  tier_nodes_ = std::move(tier_nodes);
+  tiers_ = std::move(tiers);
   seq_ = seq;
   back_off_.forget_old(seq);
   ping_pong_.forget_old(seq);
@@ -200,12 +199,13 @@ void Mover::account(const Step& step, const hmk_range_result& result) {
   on_end_(move, result);
   // Gathering brings the rest of a region to where most of it is: from anywhere.
   const bool gathers = move.from == move.to;
-  counters_.add(
-      {step.rises, gathers ? -1 : tier_of(move.from), tier_of(move.to), move.length, move.reason},
-      result);
+  counters_.add({step.rises, gathers ? -1 : tier_of(tiers_, move.from), tier_of(tiers_, move.to),
+                 move.length, move.reason},
+                result);
   // What is put back was no error of the plan, and may be promoted again.
   if (!gathers && move.reason != policy::Reason::kPutBack && moved_pages(result) > 0)
-    counters_.returned_bytes += ping_pong_.moved(move.start, move.length, step.rises, seq_);
+    counters_.returned_bytes +=
+        ping_pong_.moved(move.start, move.length, {move.from, move.to}, tiers_, seq_);
   // A range that gave nothing, or mostly refused, would do so again at once. A tier
   // without room is not the range's fault.
   const auto moved = moved_pages(result);
@@ -220,12 +220,7 @@ void Mover::account(const Step& step, const hmk_range_result& result) {
 
 /// What is gathered comes from anywhere: no pair of tiers is limited for it.
 Pace::Pair Mover::pair_of(const Step& step) const {
-  return {tier_of(step.move.from), tier_of(step.move.to)};
-}
-
-int Mover::tier_of(int node) const {
-  const auto found = std::ranges::find(tier_nodes_, node);
-  return found == tier_nodes_.end() ? -1 : static_cast<int>(found - tier_nodes_.begin());
+  return {tier_of(tiers_, step.move.from), tier_of(tiers_, step.move.to)};
 }
 
 }  // namespace hmk

@@ -7,7 +7,7 @@
 // With HMK_MOVE_PAIRED two pieces are under way at a time, so that one is demoted
 // while the one before is promoted, and what makes room leads by one piece more.
 //
-//   mover.start(plan, tier_nodes, seq);
+//   mover.start(plan, tiers, seq);
 //   on HMK_EVENT_TICKET: mover.finish(cookie, time_ns);
 #pragma once
 
@@ -22,6 +22,7 @@
 #include "mover/back_off.hpp"
 #include "mover/pace.hpp"
 #include "mover/ping_pong.hpp"
+#include "mover/tier_nodes.hpp"
 #include "policy/types.hpp"
 
 namespace hmk {
@@ -32,7 +33,7 @@ class Mover {
 
   /// Begin a plan made from interval `seq`; what still waits of the last one is dropped.
   /// Fails when the module refuses; what was not sent is dropped then, too.
-  Result<void> start(const policy::Plan& plan, std::vector<int> tier_nodes, std::uint64_t seq);
+  Result<void> start(const policy::Plan& plan, TierNodes tiers, std::uint64_t seq);
   /// A ticket has finished, at `time_ns` of the module's clock: account for it and send the next.
   Result<void> finish(std::uint64_t cookie, std::uint64_t time_ns);
   /// The newest records know of what had ended before `counted_ns` of that clock.
@@ -89,7 +90,6 @@ class Mover {
   void enqueue(const policy::Move& promotion, std::span<const policy::Move> victims);
   Result<void> send();
   void account(const Step& step, const hmk_range_result& result);
-  int tier_of(int node) const;
   Pace::Pair pair_of(const Step& step) const;
 
   Device& device_;
@@ -98,7 +98,7 @@ class Mover {
   std::deque<Step> waiting_;
   std::optional<Ticket> in_flight_;
   std::vector<Ended> ended_;
-  std::vector<int> tier_nodes_;
+  TierNodes tiers_;
   std::uint64_t seq_ = 0;
   std::uint32_t flags_ = 0;
   std::uint64_t next_cookie_ = 1;

@@ -15,17 +15,18 @@ PingPong::Traces::const_iterator PingPong::first_in(std::uint64_t start) const {
   return at;
 }
 
-std::uint64_t PingPong::moved(std::uint64_t start, std::uint64_t length, bool is_promotion,
-                              std::uint64_t seq) {
+std::uint64_t PingPong::moved(std::uint64_t start, std::uint64_t length, Way way,
+                              const TierNodes& tiers, std::uint64_t seq) {
+  const auto rises = [&](const Way& of) { return tier_of(tiers, of.to) < tier_of(tiers, of.from); };
   const std::uint64_t end = start + length;
-  Trace now{.end = end, .seq = seq, .until = 0, .returns = 0, .is_promotion = is_promotion};
+  Trace now{.end = end, .seq = seq, .until = 0, .returns = 0, .way = way};
   std::uint64_t returned = 0;
   for (auto at = first_in(start); at != traces_.end() && at->first < end;
        at = traces_.erase(at)) {  // what is left of a longer range is forgotten with it
     const Trace& before = at->second;
     if (seq > std::max(before.seq, before.until) + kSoon) continue;
     now.returns = std::max(now.returns, before.returns);
-    if (before.is_promotion != is_promotion)
+    if (rises(before.way) != rises(way))
       returned += std::min(before.end, end) - std::max(at->first, start);
   }
   if (returned > 0) {

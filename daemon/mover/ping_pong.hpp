@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
 // Ranges that moved up and soon down again, or the other way round, have cost two
-// moves for nothing. The first return is only counted, since a workload may have
+// moves for nothing. What is up and what is down the tiers of today say: where the order of two
+// tiers has changed, back to the first is no promotion, whatever it is called.
+// The first return is only counted, since a workload may have
 // changed; what comes back again is left alone for two intervals, then four and so on.
 //
-//   returned += ping_pong.moved(start, length, is_promotion, seq);
+//   returned += ping_pong.moved(start, length, {from, to}, tiers, seq);
 //   if (ping_pong.is_blocked(start, length, seq + 1)) skip;
 #pragma once
 
 #include <cstdint>
 #include <map>
+
+#include "mover/tier_nodes.hpp"
 
 namespace hmk {
 
@@ -20,9 +24,12 @@ class PingPong {
   /// Ranges remembered; beyond that the oldest are forgotten.
   static constexpr std::size_t kMost = 65536;
 
+  struct Way {
+    int from = -1, to = -1;  // nodes
+  };
   /// A range moved in interval `seq`. Returns how many of its bytes moved the other
   /// way within the last kSoon intervals.
-  std::uint64_t moved(std::uint64_t start, std::uint64_t length, bool is_promotion,
+  std::uint64_t moved(std::uint64_t start, std::uint64_t length, Way way, const TierNodes& tiers,
                       std::uint64_t seq);
   /// True when some part of the range must still be left alone at interval `seq`.
   bool is_blocked(std::uint64_t start, std::uint64_t length, std::uint64_t seq) const;
@@ -36,7 +43,7 @@ class PingPong {
     std::uint64_t seq = 0;
     std::uint64_t until = 0;  // last interval it is left alone
     unsigned returns = 0;
-    bool is_promotion = false;
+    Way way = {};
   };
   using Traces = std::map<std::uint64_t, Trace>;  // by start; they do not overlap
 

@@ -27,14 +27,16 @@ class Stalls {
         by_node_[static_cast<std::size_t>(tiers[t].node)][written] = {
             model.stall_ns_per_s(1, written, t), model.stall_ns_per_s(1, written, model.next(t))};
   }
-  /// What is not where most of a region is lies in the next tier, or further away.
+  /// What is not where most of a region is, and of which no more is known, lies in the next tier.
   double of(const RegionView& region, double hits) const {
     const auto node = static_cast<std::size_t>(region.node);  // kNoNode is beyond all
     if (node >= by_node_.size()) return 0;
-    const auto [here, next] = by_node_[node][region.written];
+    auto [here, there] = by_node_[node][region.written];
     if (region.away == 0) return hits * here;
+    const auto other = static_cast<std::size_t>(region.away_node);
+    if (other < by_node_.size()) there = by_node_[other][region.written].here;
     const double away = static_cast<double>(region.away) / static_cast<double>(region.resident);
-    return hits * (here + away * (next - here));
+    return hits * (here + away * (there - here));
   }
 
  private:

@@ -70,16 +70,16 @@ Bytes expected_in_piece(Bytes length, Bytes held, Bytes begin, Bytes end) {
   return expected_before(length, held, end) - expected_before(length, held, begin);
 }
 
-VictimQueue::VictimQueue(const Histogram& histogram, std::uint32_t tier)
-    : histogram_(&histogram), tier_(tier), list_(histogram, demotes_before) {}
+VictimQueue::VictimQueue(const Histogram& histogram, std::uint32_t index)
+    : histogram_(&histogram), index_(index), list_(histogram, demotes_before) {}
 
 std::optional<Histogram::Id> VictimQueue::peek(const Taken& taken) {
   for (;;) {
     while (list_.empty() && next_bucket_ < histogram_->buckets()) {
       list_ = Shortlist(*histogram_, demotes_before);
-      const auto any = [](const Histogram::Entry&) { return true; };
-      list_.add(next_bucket_, tier_, any);
-      if (tier_ == 0) list_.add(next_bucket_, histogram_->away_column(), any);
+      const auto any = [](Histogram::Id) { return true; };
+      list_.add(next_bucket_, index_, any);
+      list_.add(next_bucket_, histogram_->away_column(index_), any);
       list_.seal();
       ++next_bucket_;
     }
@@ -89,15 +89,28 @@ std::optional<Histogram::Id> VictimQueue::peek(const Taken& taken) {
   }
 }
 
-Holder::Holder(const Histogram& regions, std::vector<std::uint32_t> at)
-    : histogram(&regions), places(std::move(at)), taken(regions) {
-  for (std::uint32_t t = 0; t < regions.tiers(); ++t) queues.emplace_back(regions, t);
+Holder::Holder(const Histogram& regions, std::span<const TierView> tiers,
+               std::vector<std::uint32_t> at)
+    : histogram(&regions), order(tiers), places(std::move(at)), taken(regions) {
+  for (const TierView& tier : tiers) {
+    std::uint32_t column = 0;
+    while (regions.node(column) != tier.node) ++column;
+    columns.push_back(column);
+    queues.emplace_back(regions, column);
+  }
 }
 
-std::optional<std::uint32_t> Holder::tier_at(std::uint32_t place) const {
+std::optional<std::uint32_t> Holder::node_at(std::uint32_t place) const {
   const auto at = std::ranges::find(places, place);
   if (at == places.end()) return std::nullopt;
   return static_cast<std::uint32_t>(at - places.begin());
+}
+
+std::int64_t Holder::room_on(std::uint32_t node, const Room& room) const {
+  std::int64_t of_tier = 0;
+  for (std::uint32_t n = order.first_of(node); n < order.end_of(node); ++n)
+    of_tier += room[places[n]];
+  return std::min(room[places[node]], of_tier);
 }
 
 namespace {
@@ -105,7 +118,7 @@ namespace {
 /// The first victim of one holder, and what the shares say about it.
 struct Next {
   std::size_t owner;
-  std::uint32_t tier;
+  std::uint32_t node;
   Histogram::Id id;
   Claim claim;
 };
@@ -121,18 +134,18 @@ std::optional<Next> coldest(std::span<Holder> holders, const RoomWanted& wanted,
                             const Shares& shares, Bytes from_others) {
   std::optional<Next> first;
   for (std::size_t owner = 0; owner < holders.size(); ++owner) {
-    const auto tier = holders[owner].tier_at(wanted.place);
-    if (!tier) continue;
+    const auto node = holders[owner].node_at(wanted.place);
+    if (!node) continue;
     const Histogram& histogram = *holders[owner].histogram;
     Claim claim = shares.claim(wanted.owner, owner, wanted.place, wanted.stage);
     claim.at_most = std::min(claim.at_most, owner == wanted.owner ? wanted.from_own : from_others);
     if (claim.at_most < kPage) continue;
-    const auto id = holders[owner].queues[*tier].peek(holders[owner].taken);
+    const auto id = holders[owner].queues[*node].peek(holders[owner].taken);
     if (!id || histogram[*id].whi_q16 >= below_q16(claim, wanted.victim_below_q16, histogram))
       continue;
     if (first && !demotes_before(histogram[*id], (*holders[first->owner].histogram)[first->id]))
       continue;
-    first = Next{owner, *tier, *id, claim};
+    first = Next{owner, *node, *id, claim};
   }
   return first;
 }
@@ -153,14 +166,14 @@ class RoomMaker {
       if (!next) break;
       take(*next);
     }
-    for (const auto& [owner, tier, id] : passed_over_) holders_[owner].queues[tier].push(id);
+    for (const auto& [owner, node, id] : passed_over_) holders_[owner].queues[node].push(id);
     return std::move(made_);
   }
 
  private:
   struct PassedOver {  // no way out for this candidate, perhaps for the next
     std::size_t owner;
-    std::uint32_t tier;
+    std::uint32_t node;
     Histogram::Id id;
   };
 
@@ -176,12 +189,12 @@ class RoomMaker {
 
   void take(const Next& next) {
     Holder& holder = holders_[next.owner];
-    holder.queues[next.tier].pop();
+    holder.queues[next.node].pop();
     const Histogram::Entry& region = (*holder.histogram)[next.id];
     const bool by_share = next.claim.of == Claim::Of::kAny;
     if (!by_share && wanted_.model &&
         !wanted_.model->is_surely_hotter(wanted_.riser, region.heat())) {
-      passed_over_.push_back({next.owner, next.tier, next.id});
+      passed_over_.push_back({next.owner, next.node, next.id});
       return;
     }
     const Bytes offset = holder.taken.bytes(next.id), at_most = next.claim.at_most;
@@ -190,7 +203,7 @@ class RoomMaker {
       if (at_most >= lacking())  // what is left of it holds nothing of this tier
         holder.taken.set_all(next.id);
       else
-        passed_over_.push_back({next.owner, next.tier, next.id});
+        passed_over_.push_back({next.owner, next.node, next.id});
       return;
     }
     bool found = next_lower(next, way);
@@ -202,11 +215,11 @@ class RoomMaker {
     }
     if (!found || way.leaves == 0) {
       made_.nowhere = true;
-      passed_over_.push_back({next.owner, next.tier, next.id});
+      passed_over_.push_back({next.owner, next.node, next.id});
       return;
     }
     way.owner = next.owner;
-    way.from_tier = next.tier;
+    way.from = next.node;
     way.by_share = by_share;
     add(way);
   }
@@ -215,11 +228,13 @@ class RoomMaker {
   Bytes left_behind() const { return wanted_.leaving_source - made_.exchanged; }
 
   bool next_lower(const Next& next, RoomMade::Victim& way) const {
-    const std::vector<std::uint32_t>& places = holders_[next.owner].places;
-    for (way.to_tier = next.tier + 1; way.to_tier < places.size(); ++way.to_tier) {
-      const std::uint32_t place = places[way.to_tier];
+    const Holder& holder = holders_[next.owner];
+    for (const std::uint32_t to : holder.order.below(next.node)) {
+      if (!holder.order.may_take(to, holder.histogram->away_node(next.id))) continue;
+      way.to = to;
+      const std::uint32_t place = holder.places[to];
       const auto takes = [&](std::int64_t leaves) {
-        return room_[place] + leaves >= as_signed(way.arrives) &&
+        return holder.room_on(to, room_) + leaves >= as_signed(way.arrives) &&
                shares_.may_hold(next.owner, place, way.arrives,
                                 next.owner == wanted_.owner ? leaves : 0);
       };
@@ -233,21 +248,24 @@ class RoomMaker {
 
   /// Only downwards, which for another process need not be where the promotion comes from.
   bool swaps(const Next& next, RoomMade::Victim& way) const {
-    const auto tier = holders_[next.owner].tier_at(wanted_.source);
-    if (!tier || *tier <= next.tier || way.arrives > left_behind() ||
+    const Holder& holder = holders_[next.owner];
+    const auto to = holder.node_at(wanted_.source);
+    if (!to || holder.order.tier(*to) <= holder.order.tier(next.node) ||
+        !holder.order.may_take(*to, holder.histogram->away_node(next.id)) ||
+        way.arrives > left_behind() ||
         !shares_.may_hold(next.owner, wanted_.source, way.arrives,
                           next.owner == wanted_.owner ? as_signed(left_behind()) : 0))
       return false;
-    way.to_tier = *tier;
+    way.to = *to;
     way.exchange = true;
     return true;
   }
 
   void add(const RoomMade::Victim& way) {
     Holder& holder = holders_[way.owner];
-    const std::uint32_t to = holder.places[way.to_tier];
+    const std::uint32_t to = holder.places[way.to];
     holder.taken.set(way.id, way.offset + way.length);
-    if (!holder.taken.all(way.id)) holder.queues[way.from_tier].push(way.id);
+    if (!holder.taken.all(way.id)) holder.queues[way.from].push(way.id);
     room_[wanted_.place] += as_signed(way.leaves);
     room_[to] -= as_signed(way.arrives);
     shares_.moved(way.owner, wanted_.place, way.leaves, to, way.arrives);
@@ -281,8 +299,8 @@ void undo_room(const RoomMade& made, std::span<Holder> holders, Room& room, Shar
   for (auto last = made.victims.rbegin(); last != made.victims.rend(); ++last) {
     const RoomMade::Victim& victim = *last;
     Holder& holder = holders[victim.owner];
-    const std::uint32_t from = holder.places[victim.from_tier], to = holder.places[victim.to_tier];
-    if (holder.taken.all(victim.id)) holder.queues[victim.from_tier].push(victim.id);
+    const std::uint32_t from = holder.places[victim.from], to = holder.places[victim.to];
+    if (holder.taken.all(victim.id)) holder.queues[victim.from].push(victim.id);
     holder.taken.set(victim.id, victim.offset);
     room[from] -= as_signed(victim.leaves);
     room[to] += as_signed(victim.arrives);

@@ -12,6 +12,7 @@
 #include "policy/gain.hpp"
 #include "policy/rank.hpp"
 #include "policy/shares.hpp"
+#include "policy/tier_order.hpp"
 
 namespace hmk::policy {
 
@@ -34,11 +35,12 @@ class Taken {
   std::vector<std::uint32_t> pages_;
 };
 
-/// The regions of one tier in the order of demotes_before(). Walks each list at
+/// The regions of one node in the order of demotes_before(). Walks each list at
 /// most once per plan, and none before it is needed.
 class VictimQueue {
  public:
-  VictimQueue(const Histogram& histogram, std::uint32_t tier);
+  /// `index`: of the node in the histogram.
+  VictimQueue(const Histogram& histogram, std::uint32_t index);
 
   /// The next victim of which `taken` leaves something, or nothing.
   std::optional<Histogram::Id> peek(const Taken& taken);
@@ -49,21 +51,26 @@ class VictimQueue {
 
  private:
   const Histogram* histogram_;
-  std::uint32_t tier_;
+  std::uint32_t index_;
   std::uint32_t next_bucket_ = 0;
   Shortlist list_;
 };
 
-/// What one process has in its tiers, and how much of it a plan has spoken for.
+/// What one process has on the nodes of its tiers, and how much of it a plan has spoken for.
 struct Holder {
-  /// `places`: of its tiers, fastest first.
-  Holder(const Histogram& regions, std::vector<std::uint32_t> places);
-  std::optional<std::uint32_t> tier_at(std::uint32_t place) const;
+  /// `tiers`: nodes that the histogram knows; `places`: of each of them.
+  Holder(const Histogram& regions, std::span<const TierView> tiers,
+         std::vector<std::uint32_t> places);
+  /// The node of its list at a place.
+  std::optional<std::uint32_t> node_at(std::uint32_t place) const;
+  /// Room on a node of its list, as far as the tier as a whole keeps its reserve.
+  std::int64_t room_on(std::uint32_t node, const Room& room) const;
 
   const Histogram* histogram;
-  std::vector<std::uint32_t> places;
+  TierOrder order;
+  std::vector<std::uint32_t> places, columns;
   Taken taken;
-  std::vector<VictimQueue> queues;  // by tier
+  std::vector<VictimQueue> queues;
 };
 
 /// What a hotter region needs in one place.
@@ -87,11 +94,11 @@ struct RoomMade {
   struct Victim {
     std::size_t owner;
     Histogram::Id id;
-    std::uint32_t from_tier, to_tier;  // of its owner
-    Bytes offset;                      // of the piece in its region
-    Bytes length;                      // of the piece: no more than is needed
-    Bytes leaves;   // bytes that leave the tier, the region's pages taken as evenly spread
-    Bytes arrives;  // bytes that arrive in the other, likewise
+    std::uint32_t from, to;  // nodes of its owner's list
+    Bytes offset;            // of the piece in its region
+    Bytes length;            // of the piece: no more than is needed
+    Bytes leaves;            // bytes that leave the node, the region's pages taken as evenly spread
+    Bytes arrives;           // bytes that arrive in the other, likewise
     bool exchange;
     bool by_share;  // for the weights, whatever its hotness
   };
@@ -103,9 +110,9 @@ struct RoomMade {
 
 /// Finds victims until `wanted.bytes` fit and the reserve is whole again, or until no holder has
 /// one that is cold enough or that the shares let go: the coldest of all first. Victims go to
-/// their next lower tier with room, and what leaves the source is room there: an exchange. When
-/// there is none, pieces are exchanged, never more than leaves the source.
-/// Changes `room`, `shares` and the holders as if all of it happened.
+/// their next lower tier with room, there to the nearest node that has it, and what leaves the
+/// source is room there: an exchange. When there is none, pieces are exchanged, never more than
+/// leaves the source. Changes `room`, `shares` and the holders as if all of it happened.
 RoomMade make_room(std::span<Holder> holders, const RoomWanted& wanted, Room& room, Shares& shares);
 
 /// Whether make_room() would find a first victim for a riser of any size.

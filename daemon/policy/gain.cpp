@@ -78,6 +78,12 @@ std::optional<std::uint32_t> GainModel::tier_of(NodeId node) const {
   return static_cast<std::uint32_t>(tier - tiers_.begin());
 }
 
+std::uint32_t GainModel::next(std::uint32_t tier) const {
+  for (std::uint32_t after = tier + 1; after < tiers_.size(); ++after)
+    if (!tiers_[after].joins) return after;
+  return tier;
+}
+
 bool GainModel::is_surely_hotter(const Heat& hot, const Heat& cold) const {
   const double difference = hot.rate_q8 - cold.rate_q8;
   return difference > kDeviations * std::hypot(hot.rate_dev_q8, cold.rate_dev_q8);

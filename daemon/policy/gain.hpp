@@ -72,12 +72,11 @@ class GainModel {
   bool knows() const { return knows_; }
   std::optional<std::uint32_t> tier_of(NodeId node) const;
   NodeId node(std::uint32_t tier) const { return tiers_[tier].node; }
-  /// The next slower tier; the slowest itself.
-  std::uint32_t next(std::uint32_t tier) const {
-    return tier + 1 < tiers_.size() ? tier + 1 : tier;
-  }
+  /// The first node of the next slower tier; of the slowest tier the node itself.
+  std::uint32_t next(std::uint32_t tier) const;
   /// Whether `hot` is hotter than `cold` by more than kDeviations standard deviations of the
-  /// difference of their rates: what chance can explain is no reason to let two regions change places.
+  /// difference of their rates: what chance can explain is no reason to let two regions change
+  /// places.
   bool is_surely_hotter(const Heat& hot, const Heat& cold) const;
   /// Time a second that misses of `accesses` a second take in a tier.
   double stall_ns_per_s(double accesses, bool written, std::uint32_t tier) const {

@@ -7,7 +7,8 @@
 namespace hmk::policy {
 namespace {
 
-constexpr std::size_t kMaxTiers = 64;
+constexpr std::size_t kMaxNodes = 64;
+static_assert(2 * kMaxNodes < Histogram::kUnlisted);
 constexpr HotnessQ16 kMostQ16 = 16 * kOneQ16;
 
 std::uint32_t to_pages(Bytes bytes) {
@@ -17,11 +18,11 @@ std::uint32_t to_pages(Bytes bytes) {
 
 }  // namespace
 
-Histogram::Histogram(Shape shape, std::span<const NodeId> tiers)
+Histogram::Histogram(Shape shape, std::span<const NodeId> nodes)
     : buckets_(std::clamp(shape.buckets, 1u, 1024u)),
       top_q16_(std::uint64_t{std::max(shape.hotness_max, 1u)} << 16),
-      nodes_(tiers.begin(),
-             tiers.begin() + static_cast<std::ptrdiff_t>(std::min(tiers.size(), kMaxTiers))) {
+      nodes_(nodes.begin(),
+             nodes.begin() + static_cast<std::ptrdiff_t>(std::min(nodes.size(), kMaxNodes))) {
   cells_.resize(std::size_t{buckets_} * columns());
 }
 
@@ -43,12 +44,12 @@ std::uint8_t Histogram::column_for(const RegionView& region) const {
   if (!region.movable || region.resident < kPage || region.node < 0) return kUnlisted;
   const auto at = std::ranges::find(nodes_, region.node);
   if (at == nodes_.end()) return kUnlisted;
-  const auto tier = static_cast<std::uint32_t>(at - nodes_.begin());
-  const bool gathers = tier == 0 && region.away >= kPage;
-  return static_cast<std::uint8_t>(gathers ? away_column() : tier);
+  const auto index = static_cast<std::uint32_t>(at - nodes_.begin());
+  return static_cast<std::uint8_t>(region.away >= kPage ? away_column(index) : index);
 }
 
-void Histogram::assign(Entry& entry, const RegionView& region) {
+void Histogram::assign(Id id, const RegionView& region) {
+  Entry& entry = entries_[id];
   entry.start = region.start;
   entry.pages = to_pages(region.length);
   entry.resident_pages = std::min(to_pages(region.resident), entry.pages);
@@ -60,6 +61,8 @@ void Histogram::assign(Entry& entry, const RegionView& region) {
   entry.leaf_shift = std::clamp<std::uint8_t>(region.leaf_shift, 12, 47) & 0x3f;
   entry.written = region.written;
   entry.rate_dev_q6 = std::min((region.rate_dev_q8 + 3u) >> 2, 1023u) & 0x3ff;
+  const bool is_away = region.away >= kPage;
+  away_nodes_[id] = static_cast<std::int16_t>(is_away ? region.away_node : kNoNode);
 }
 
 void Histogram::link(Id id) {
@@ -90,6 +93,7 @@ void Histogram::reserve(std::size_t regions) {
   if (regions <= entries_.capacity()) return;
   entries_.reserve(regions + regions / 16);
   links_.reserve(regions + regions / 16);
+  away_nodes_.reserve(regions + regions / 16);
 }
 
 Histogram::Id Histogram::insert(ProcessId process, const RegionView& region) {
@@ -98,15 +102,16 @@ Histogram::Id Histogram::insert(ProcessId process, const RegionView& region) {
     id = static_cast<Id>(entries_.size());
     entries_.emplace_back();
     links_.emplace_back();
+    away_nodes_.emplace_back();
   } else {
     free_ = links_[id].next;
   }
   Entry& entry = entries_[id];
-  assign(entry, region);
+  assign(id, region);
   entry.process = process;
   entry.in_use = 1;
   entry.bucket = bucket_of(region.whi_q16) & 0x3ff;
-  entry.column = column_for(region) & 0x7f;
+  entry.column = column_for(region) & 0xff;
   link(id);
   ++size_;
   return id;
@@ -119,14 +124,14 @@ void Histogram::update(Id id, const RegionView& now) {
   const bool moves = bucket != entry.bucket || column != entry.column;
   if (moves) unlink(id);
   const std::uint32_t pages = entry.resident_pages;
-  assign(entry, now);
+  assign(id, now);
   if (!moves) {
     if (entry.column != kUnlisted)
       cells_[cell(entry.bucket, entry.column)].pages += std::uint64_t{entry.resident_pages} - pages;
     return;
   }
   entry.bucket = bucket & 0x3ff;
-  entry.column = column & 0x7f;
+  entry.column = column & 0xff;
   link(id);
 }
 
@@ -142,7 +147,8 @@ void Histogram::erase(Id id) {
 
 std::size_t Histogram::memory_bytes() const {
   return sizeof(*this) + nodes_.capacity() * sizeof(NodeId) + cells_.capacity() * sizeof(Cell) +
-         entries_.capacity() * sizeof(Entry) + links_.capacity() * sizeof(Link);
+         entries_.capacity() * sizeof(Entry) + links_.capacity() * sizeof(Link) +
+         away_nodes_.capacity() * sizeof(std::int16_t);
 }
 
 }  // namespace hmk::policy

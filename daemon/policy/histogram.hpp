@@ -3,6 +3,8 @@
 // The histogram of smoothed hotness over all regions of all processes (HK-34):
 // one list per bucket and column, updated in O(1) for a region that changed.
 //
+// It knows nodes, not tiers: which of them is fast is the plan's matter, and may change.
+//
 //   Histogram h({.buckets = 64, .hotness_max = 3}, {0, 1, 2, 3});
 //   Histogram::Id id = h.insert(process, region);
 //   h.update(id, region_one_interval_later);
@@ -39,7 +41,7 @@ class Histogram {
     std::uint32_t bucket : 10;
     std::uint32_t in_use : 1;
     HotnessQ16 whi_q16 : 21;
-    std::uint32_t column : 7;  // kUnlisted: known, but takes no part
+    std::uint32_t column : 8;  // kUnlisted: known, but takes no part
     std::uint32_t written : 1;
     std::int16_t rate_q8;
     std::uint16_t rate_dev_q6 : 10;  // rounded up, 1023 for more
@@ -55,14 +57,14 @@ class Histogram {
     Bytes home() const { return Bytes{resident_pages - away_pages} * kPage; }
   };
 
-  static constexpr std::uint8_t kUnlisted = 0x7f;
+  static constexpr std::uint8_t kUnlisted = 0xff;
 
-  /// `tiers`: node of each tier, fastest first; at most 64 (more are ignored).
-  Histogram(Shape shape, std::span<const NodeId> tiers);
+  /// `nodes`: with memory that takes part; at most 64 (more are ignored).
+  Histogram(Shape shape, std::span<const NodeId> nodes);
 
   /// Adds a region and returns its id, valid until erase(). Ids are dense and
   /// reused. A region that is not movable, has nothing resident or sits on no
-  /// known tier is kept but listed nowhere.
+  /// known node is kept but listed nowhere.
   Id insert(ProcessId process, const RegionView& region);
   /// Makes place for so many regions at once, with a sixteenth to spare.
   void reserve(std::size_t regions);
@@ -76,15 +78,15 @@ class Histogram {
   std::size_t memory_bytes() const;                         // that this object holds
 
   std::uint32_t buckets() const { return buckets_; }
-  std::uint32_t tiers() const { return static_cast<std::uint32_t>(nodes_.size()); }
-  NodeId node(std::uint32_t tier) const { return nodes_[tier]; }
+  std::uint32_t nodes() const { return static_cast<std::uint32_t>(nodes_.size()); }
+  NodeId node(std::uint32_t index) const { return nodes_[index]; }
+  /// Where most of the pages are that are not on the region's node.
+  NodeId away_node(Id id) const { return away_nodes_[id]; }
 
-  /// One column per tier, and a last one for regions that are mostly in the
-  /// fastest tier but have pages elsewhere.
-  std::uint32_t columns() const { return tiers() + 1; }
-  std::uint32_t away_column() const { return tiers(); }
-  /// The tier whose memory a column is about.
-  std::uint32_t tier_of(std::uint32_t column) const { return column == tiers() ? 0 : column; }
+  /// One column per node for regions that are wholly on it, and one for those that have pages
+  /// elsewhere.
+  std::uint32_t columns() const { return 2 * nodes(); }
+  std::uint32_t away_column(std::uint32_t index) const { return nodes() + index; }
 
   /// Buckets are equal parts of [0, hotness_max]; the last includes its end.
   std::uint32_t bucket_of(HotnessQ16 whi_q16) const;
@@ -126,7 +128,7 @@ class Histogram {
     return std::size_t{bucket} * columns() + column;
   }
   std::uint8_t column_for(const RegionView& region) const;
-  static void assign(Entry& entry, const RegionView& region);
+  void assign(Id id, const RegionView& region);
   void link(Id id);
   void unlink(Id id);
 
@@ -135,7 +137,8 @@ class Histogram {
   std::vector<NodeId> nodes_;
   std::vector<Cell> cells_;
   std::vector<Entry> entries_;
-  std::vector<Link> links_;  // by id
+  std::vector<Link> links_;               // by id
+  std::vector<std::int16_t> away_nodes_;  // by id
   Id free_ = kNone;
   std::size_t size_ = 0;
 };

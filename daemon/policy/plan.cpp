@@ -25,14 +25,21 @@ constexpr std::int32_t kNoRate = std::numeric_limits<std::int16_t>::max();
 // A tier that is nearly full takes part of a region only when the part is worth a move.
 constexpr Bytes kWorthAMove = Bytes{2} << 20;
 
-/// The tiers in the order of the histogram; one that nobody described has no room.
-std::vector<TierView> in_order(const Histogram& histogram, std::span<const TierView> tiers) {
-  std::vector<TierView> ordered(histogram.tiers());
-  for (std::uint32_t t = 0; t < histogram.tiers(); ++t) {
-    const auto tier = std::ranges::find(tiers, histogram.node(t), &TierView::node);
-    if (tier != tiers.end()) ordered[t] = *tier;
+/// The tiers whose nodes the histogram knows.
+std::vector<TierView> known_of(const Histogram& histogram, std::span<const TierView> tiers) {
+  std::vector<TierView> known;
+  std::uint32_t number = 0, last = 0;  // of tiers
+  for (const TierView& tier : tiers) {
+    number += !tier.joins;
+    bool is_known = false;
+    for (std::uint32_t n = 0; n < histogram.nodes(); ++n)
+      is_known |= histogram.node(n) == tier.node;
+    if (!is_known) continue;
+    known.push_back(tier);
+    known.back().joins = known.size() > 1 && number == last;
+    last = number;
   }
-  return ordered;
+  return known;
 }
 
 /// Risers that found no victim in a tier. Victims only get hotter as a stage goes on, so what is no
@@ -47,7 +54,9 @@ class InVain {
   }
 
  private:
-  static std::size_t known(const Heat& riser) { return 63u - std::min(riser.rate_dev_q8 / 32u, 63u); }
+  static std::size_t known(const Heat& riser) {
+    return 63u - std::min(riser.rate_dev_q8 / 32u, 63u);
+  }
 
   std::array<HotnessQ16, 64> hottest_{};  // known so well or better; 0: none
 };
@@ -78,33 +87,33 @@ class Planner {
     std::uint64_t margin_q16;
     GainModel model;
     Plan plan;
-    std::vector<InVain> in_vain;  // by tier
+    std::vector<InVain> in_vain;     // by node of its list
     std::int32_t rate_q8 = kNoRate;  // no region of this bucket or a lower one has more
   };
 
-  /// The regions of one process and column in the bucket at hand.
+  /// The regions of one process and node in the bucket at hand.
   struct List {
     std::size_t owner;
-    std::uint32_t column;
+    std::uint32_t from;
     Shortlist ids;
     std::uint32_t misses = 0;
   };
 
-  /// Fills owners, holders and room: what each process calls its tiers are places here.
+  /// Fills owners, holders and room: the nodes that any process has in its tiers are places here.
   Shares make_shares(std::span<const ProcessView> processes) {
     std::vector<NodeId> nodes;  // by place
     std::vector<Claimant> claimants;
     for (const ProcessView& process : processes) {
       const Histogram& histogram = *process.histogram;
-      const std::vector<TierView> tiers = in_order(histogram, process.tiers);
+      const std::vector<TierView> tiers = known_of(histogram, process.tiers);
       std::vector<std::uint32_t> places;
-      for (std::uint32_t t = 0; t < tiers.size(); ++t) {
-        const auto known = std::ranges::find(nodes, histogram.node(t));
+      for (const TierView& tier : tiers) {
+        const auto known = std::ranges::find(nodes, tier.node);
         places.push_back(static_cast<std::uint32_t>(known - nodes.begin()));
         if (known != nodes.end()) continue;
-        nodes.push_back(histogram.node(t));
-        room_.push_back(static_cast<std::int64_t>(tiers[t].free) -
-                        static_cast<std::int64_t>(tiers[t].reserve));
+        nodes.push_back(tier.node);
+        room_.push_back(static_cast<std::int64_t>(tier.free) -
+                        static_cast<std::int64_t>(tier.reserve));
       }
       owners_.push_back({histogram,
                          std::uint64_t{histogram.width_q16()} * params_.gain_margin,
@@ -112,25 +121,32 @@ class Planner {
                          {},
                          {},
                          kNoRate});
-      holders_.emplace_back(histogram, std::move(places));
+      holders_.emplace_back(histogram, tiers, std::move(places));
     }
     for (std::size_t i = 0; i < processes.size(); ++i)
-      claimants.push_back(claimant_of(processes[i], holders_[i].places));
+      claimants.push_back(claimant_of(processes[i], holders_[i]));
     return {std::move(claimants), room_, params_.promote_limit, params_.shares_by_weight};
   }
 
-  Claimant claimant_of(const ProcessView& process, std::span<const std::uint32_t> places) const {
+  Claimant claimant_of(const ProcessView& process, const Holder& holder) const {
+    constexpr std::uint32_t kNone = ~0u;
     Claimant claimant{.weight = process.weight,
                       .promote_limit = process.promote_limit,
                       .held = std::vector<Bytes>(room_.size(), 0),
-                      .cap = std::vector<Bytes>(room_.size(), 0),
-                      .floor = std::vector<Bytes>(room_.size(), 0)};
-    for (std::size_t t = 0; t < places.size(); ++t) {
-      const std::uint32_t place = places[t];
-      if (t < process.held.size()) claimant.held[place] = process.held[t];
-      if (t < process.floor.size()) claimant.floor[place] = process.floor[t];
-      claimant.cap[place] = t < process.cap.size() ? process.cap[t] : kNoBound;
+                      .tiers = std::vector<std::uint32_t>(room_.size(), kNone)};
+    for (std::uint32_t n = 0; n < holder.places.size(); ++n) {
+      const std::uint32_t place = holder.places[n], tier = holder.order.tier(n);
+      claimant.tiers[place] = tier;
+      if (n < process.held.size()) claimant.held[place] = process.held[n];
+      claimant.cap.resize(tier + 1, kNoBound);
+      claimant.floor.resize(tier + 1, 0);
+      if (tier < process.cap.size()) claimant.cap[tier] = process.cap[tier];
+      if (tier < process.floor.size()) claimant.floor[tier] = process.floor[tier];
     }
+    // Places outside of its tiers are a tier of which it may have nothing.
+    std::ranges::replace(claimant.tiers, kNone, static_cast<std::uint32_t>(claimant.cap.size()));
+    claimant.cap.push_back(0);
+    claimant.floor.push_back(0);
     return claimant;
   }
 
@@ -141,7 +157,7 @@ class Planner {
       owner.plan.no_gain = owner.plan.no_room = 0;
       owner.plan.stayed.clear();
       owner.plan.limit_reached = false;
-      owner.in_vain.assign(owner.histogram.tiers(), {});
+      owner.in_vain.assign(owner.histogram.nodes(), {});
       owner.rate_q8 = kNoRate;
       buckets = std::max(buckets, owner.histogram.buckets());
     }
@@ -164,13 +180,19 @@ class Planner {
     return whi_q16 < margin ? 0 : static_cast<HotnessQ16>(whi_q16 - margin + 1);
   }
 
-  /// The tiers [first, end) are a promotion for the regions of a column.
+  /// The nodes [first, end) are a promotion for the regions of a node: whole tiers. Those of the
+  /// fastest tier are gathered on their own.
   struct Destinations {
     std::uint32_t first, end;
   };
-  Destinations destinations(const Histogram& histogram, std::uint32_t column) const {
-    const std::uint32_t end = std::max(histogram.tier_of(column), 1u);
-    return {params_.tier_by_tier ? end - 1 : 0, end};
+  Destinations destinations(const TierOrder& order, std::uint32_t from) const {
+    if (order.tier(from) == 0) return {from, from + 1};
+    const std::uint32_t end = order.first_of(from);
+    return {params_.tier_by_tier ? order.first_of(end - 1) : 0, end};
+  }
+
+  Bytes room_on(const Holder& holder, std::uint32_t node) const {
+    return static_cast<Bytes>(std::max<std::int64_t>(holder.room_on(node, room_), 0));
   }
 
   /// Buckets below this one are no hotter than what is in it.
@@ -185,9 +207,9 @@ class Planner {
 
   /// Whether the hottest page that can be left would pay, in an empty tier: or all that are left
   /// would be looked at, and none moved.
-  bool can_pay(std::uint32_t column, const Owner& owner) const {
-    const std::uint32_t from = owner.histogram.tier_of(column);
-    const auto [first, end] = destinations(owner.histogram, column);
+  bool can_pay(std::uint32_t from, std::size_t index) const {
+    const Owner& owner = owners_[index];
+    const auto [first, end] = destinations(holders_[index].order, from);
     for (std::uint32_t to = first; to < end; ++to)
       for (const bool written : {false, true}) {
         const Heat hottest{
@@ -200,19 +222,20 @@ class Planner {
     return false;
   }
 
-  /// Whether any tier has room for, or something colder than, a region of this bucket.
-  bool has_a_chance(std::uint32_t bucket, std::uint32_t column, std::size_t index) {
+  /// Whether any node has room for, or something colder than, a region of this bucket.
+  bool has_a_chance(std::uint32_t bucket, std::uint32_t from, std::size_t index) {
     const Owner& owner = owners_[index];
+    const Holder& holder = holders_[index];
     const std::uint64_t hottest = bucket + 1 < owner.histogram.buckets()
                                       ? owner.histogram.lower_edge_q16(bucket + 1) - 1
                                       : ~HotnessQ16{0};
     RoomWanted wanted{.owner = index, .stage = stage_};
     wanted.victim_below_q16 = victim_below(owner, hottest);
-    const auto [first, end] = destinations(owner.histogram, column);
+    const auto [first, end] = destinations(holder.order, from);
     for (std::uint32_t to = first; to < end; ++to) {
-      wanted.place = holders_[index].places[to];
+      wanted.place = holder.places[to];
       const Bytes growth = shares_.growth(index, wanted.place, stage_);
-      if (room_[wanted.place] > 0 && growth >= kPage) return true;
+      if (room_on(holder, to) > 0 && growth >= kPage) return true;
       wanted.from_others = growth;
       wanted.from_own = from_own(growth);
       if (has_victim(holders_, wanted, shares_)) return true;
@@ -226,22 +249,37 @@ class Planner {
     return stage_ == Stage::kEntitled && growth >= kPage ? 0 : kNoBound;
   }
 
+  /// What of a process and node may rise.
+  struct Risers {
+    std::uint32_t count = 0;
+    Bytes bytes = 0;
+  };
+  Risers risers(std::uint32_t bucket, std::uint32_t from, std::size_t index) const {
+    const Histogram& histogram = owners_[index].histogram;
+    const std::uint32_t column = holders_[index].columns[from];
+    Risers all;
+    for (const std::uint32_t of : {column, histogram.away_column(column)}) {
+      if (of == column && holders_[index].order.tier(from) == 0) continue;
+      all.count += histogram.count(bucket, of);
+      all.bytes += histogram.resident(bucket, of);
+    }
+    return all;
+  }
+
   void take_bucket(std::uint32_t bucket) {
     std::vector<List> lists;
     for (std::size_t index = 0; index < owners_.size(); ++index) {
       Owner& owner = owners_[index];
       if (bucket >= owner.histogram.buckets() || is_spent(index)) continue;
-      for (std::uint32_t column = 1; column < owner.histogram.columns(); ++column) {
-        const std::uint32_t count = owner.histogram.count(bucket, column);
-        if (count == 0) continue;
-        if (!can_pay(column, owner) || !has_a_chance(bucket, column, index)) {
-          owner.plan.no_gain += count;
-          if (bucket > 0) stayed(owner, column).no_gain += owner.histogram.resident(bucket, column);
+      for (std::uint32_t from = 0; from < holders_[index].order.size(); ++from) {
+        const Risers all = risers(bucket, from, index);
+        if (all.count == 0) continue;
+        if (!can_pay(from, index) || !has_a_chance(bucket, from, index)) {
+          owner.plan.no_gain += all.count;
+          if (bucket > 0) stayed(index, from).no_gain += all.bytes;
           continue;
         }
-        lists.push_back({index, column, Shortlist(owner.histogram, promotes_before)});
-        lists.back().ids.add(bucket, column, [this](const Entry& e) { return may_rise(e); });
-        lists.back().ids.seal();
+        lists.push_back({index, from, shortlist(bucket, from, index)});
       }
     }
     for (Owner& owner : owners_) lower_rate(bucket, owner);
@@ -251,6 +289,21 @@ class Planner {
       first->ids.pop();
       if (!holders_[first->owner].taken.any(id)) count(id, *first, promote(id, *first));
     }
+  }
+
+  Shortlist shortlist(std::uint32_t bucket, std::uint32_t from, std::size_t index) const {
+    const Histogram& histogram = owners_[index].histogram;
+    const Holder& holder = holders_[index];
+    const std::uint32_t column = holder.columns[from];
+    const bool gathers = holder.order.tier(from) == 0;
+    Shortlist ids(histogram, promotes_before);
+    if (!gathers) ids.add(bucket, column, [&](Id id) { return may_rise(histogram[id]); });
+    ids.add(bucket, histogram.away_column(column), [&](Id id) {
+      const auto away = gathers ? holder.order.find(histogram.away_node(id)) : std::nullopt;
+      return may_rise(histogram[id]) && (!away || holder.order.tier(*away) != 0);
+    });
+    ids.seal();
+    return ids;
   }
 
   List* first_of(std::vector<List>& lists) const {
@@ -275,38 +328,61 @@ class Planner {
     if (outcome == Outcome::kNoBudget) owner.plan.limit_reached = true;
     if (outcome == Outcome::kNoGain) {
       ++owner.plan.no_gain;
-      stayed(owner, list.column).no_gain += owner.histogram[id].resident();
+      stayed(list.owner, list.from).no_gain += owner.histogram[id].resident();
     }
     if (outcome == Outcome::kNoRoom) {
       ++owner.plan.no_room;
-      stayed(owner, list.column).no_room += owner.histogram[id].resident();
+      stayed(list.owner, list.from).no_room += owner.histogram[id].resident();
     }
   }
 
-  static Stayed& stayed(Owner& owner, std::uint32_t column) {
-    const NodeId node = owner.histogram.node(owner.histogram.tier_of(column));
-    const auto known = std::ranges::find(owner.plan.stayed, node, &Stayed::node);
-    if (known != owner.plan.stayed.end()) return *known;
-    owner.plan.stayed.push_back({.node = node});
-    return owner.plan.stayed.back();
+  Stayed& stayed(std::size_t index, std::uint32_t from) {
+    std::vector<Stayed>& all = owners_[index].plan.stayed;
+    const NodeId node = holders_[index].order.node(from);
+    const auto known = std::ranges::find(all, node, &Stayed::node);
+    if (known != all.end()) return *known;
+    all.push_back({.node = node});
+    return all.back();
   }
 
   Outcome promote(Id id, const List& list) {
+    const TierOrder& order = holders_[list.owner].order;
     Outcome outcome = Outcome::kNoGain;
-    const auto [first, end] = destinations(owners_[list.owner].histogram, list.column);
-    for (std::uint32_t to = first; to < end; ++to) {
-      const Outcome tried = promote_to(id, list, to);
-      if (tried == Outcome::kTaken || tried == Outcome::kNoBudget) return tried;
-      if (tried == Outcome::kNoRoom) outcome = tried;
-    }
+    auto [first, end] = destinations(order, list.from);
+    if (first == list.from) return promote_to(id, list, first);
+    for (; first < end; first = order.end_of(first))
+      for (const std::uint32_t to : nodes_for(id, list, first)) {
+        const Outcome tried = promote_to(id, list, to);
+        if (tried == Outcome::kTaken || tried == Outcome::kNoBudget) return tried;
+        if (tried == Outcome::kNoRoom) outcome = tried;
+      }
     return outcome;
+  }
+
+  /// The nodes of the tier that begins at `first` in the order in which a region tries them: the
+  /// nearest that has room for it, then where the coldest would leave, then the others.
+  std::vector<std::uint32_t> nodes_for(Id id, const List& list, std::uint32_t first) {
+    Holder& holder = holders_[list.owner];
+    const auto nearest = holder.order.nearest(list.from, first);
+    std::vector<std::uint32_t> nodes(nearest.begin(), nearest.end());
+    if (nodes.size() == 1) return nodes;
+    const NodeId away = holder.histogram->away_node(id);
+    std::erase_if(nodes, [&](std::uint32_t to) { return !holder.order.may_take(to, away); });
+    const Bytes wanted =
+        std::min((*holder.histogram)[id].resident(), shares_.limit(list.owner, stage_));
+    std::ranges::stable_sort(nodes, {}, [&](std::uint32_t to) -> std::uint32_t {
+      if (room_on(holder, to) >= wanted) return 0;
+      const auto victim = holder.queues[to].peek(holder.taken);
+      return victim ? 1 + (*holder.histogram)[*victim].bucket : ~0u;
+    });
+    return nodes;
   }
 
   Outcome promote_to(Id id, const List& list, std::uint32_t to) {
     Owner& owner = owners_[list.owner];
     const std::vector<std::uint32_t>& places = holders_[list.owner].places;
     const Entry& region = owner.histogram[id];
-    const std::uint32_t from = owner.histogram.tier_of(list.column);
+    const std::uint32_t from = list.from;
     const bool gathers = from == to;
     const Bytes all = gathers ? region.away() : region.resident();
     const Bytes left = shares_.limit(list.owner, stage_);
@@ -319,8 +395,7 @@ class Planner {
     const Bytes wanted = std::min(all, length);
     if (gain_ns(owner, region, wanted, from, to) <= 0) return Outcome::kNoGain;
 
-    const Bytes free =
-        std::min(static_cast<Bytes>(std::max<std::int64_t>(room_[places[to]], 0)), growth);
+    const Bytes free = std::min(room_on(holders_[list.owner], to), growth);
     RoomMade made;
     if (free < wanted && !owner.in_vain[to].covers(region.heat())) {
       made = make_room(holders_,
@@ -356,7 +431,7 @@ class Planner {
     Owner& owner = owners_[list.owner];
     Holder& holder = holders_[list.owner];
     const Entry& region = owner.histogram[id];
-    const std::uint32_t from = owner.histogram.tier_of(list.column);
+    const std::uint32_t from = list.from;
     const bool gathers = from == to;
     const Bytes leaves = gathers ? 0 : leaves_home(region, length);
     holder.taken.set_all(id);
@@ -373,8 +448,8 @@ class Planner {
                                      .start = region.start,
                                      .length = length,
                                      .bytes = bytes,
-                                     .from = owner.histogram.node(from),
-                                     .to = owner.histogram.node(to),
+                                     .from = holder.order.node(from),
+                                     .to = holder.order.node(to),
                                      .reason = gathers ? Reason::kGather : Reason::kHot,
                                      .leaf_shift = static_cast<std::uint8_t>(region.leaf_shift),
                                      .whi_q16 = region.whi_q16,
@@ -387,24 +462,24 @@ class Planner {
 
   void demote(const RoomMade::Victim& victim, ProcessId served, std::uint32_t serves) {
     Owner& owner = owners_[victim.owner];
+    const TierOrder& order = holders_[victim.owner].order;
     const Entry& region = owner.histogram[victim.id];
     owner.plan.demoted += victim.arrives;
-    owner.plan.demotions.push_back(
-        {.process = region.process,
-         .generation = region.generation,
-         .start = region.start + victim.offset,
-         .length = victim.length,
-         .bytes = victim.arrives,
-         .from = owner.histogram.node(victim.from_tier),
-         .to = owner.histogram.node(victim.to_tier),
-         .reason = victim.by_share   ? Reason::kShare
-                   : victim.exchange ? Reason::kExchange
-                                     : Reason::kMadeRoom,
-         .whi_q16 = region.whi_q16,
-         .served = served,
-         .serves = serves,
-         .saved_ns_per_s = owner.model.saved_ns_per_s(region.heat(), victim.arrives,
-                                                      victim.from_tier, victim.to_tier)});
+    owner.plan.demotions.push_back({.process = region.process,
+                                    .generation = region.generation,
+                                    .start = region.start + victim.offset,
+                                    .length = victim.length,
+                                    .bytes = victim.arrives,
+                                    .from = order.node(victim.from),
+                                    .to = order.node(victim.to),
+                                    .reason = victim.by_share   ? Reason::kShare
+                                              : victim.exchange ? Reason::kExchange
+                                                                : Reason::kMadeRoom,
+                                    .whi_q16 = region.whi_q16,
+                                    .served = served,
+                                    .serves = serves,
+                                    .saved_ns_per_s = owner.model.saved_ns_per_s(
+                                        region.heat(), victim.arrives, victim.from, victim.to)});
   }
 
   /// What is gathered comes from the next tier, or from further away.
@@ -428,8 +503,8 @@ class Planner {
       const Owner& owner = owners_[victim.owner];
       const Entry& region = owner.histogram[victim.id];
       const Heat heat = victim.by_share ? Heat{} : region.heat();
-      loss -= owner.model.saved_ns(heat, victim.leaves, victim.from_tier, victim.to_tier);
-      loss += owner.model.cost_ns(victim.arrives, victim.from_tier, victim.to_tier,
+      loss -= owner.model.saved_ns(heat, victim.leaves, victim.from, victim.to);
+      loss += owner.model.cost_ns(victim.arrives, victim.from, victim.to,
                                   static_cast<std::uint8_t>(region.leaf_shift));
     }
     return made.bytes > promoted

@@ -22,9 +22,9 @@ struct ProcessView {
   const Histogram* histogram;       // of its regions
   std::span<const TierView> tiers;  // as it sees them; `free` and `reserve` are the node's
   std::uint32_t weight = 1;
-  std::vector<Bytes> held = {};   // by tier: resident bytes of its regions
-  std::vector<Bytes> cap = {};    // by tier: it never gets more; shorter: no bound
-  std::vector<Bytes> floor = {};  // by tier: others never leave it less; shorter: nothing
+  std::vector<Bytes> held = {};    // by node of `tiers`: resident bytes of its regions
+  std::vector<Bytes> cap = {};     // by tier: it never gets more; shorter: no bound
+  std::vector<Bytes> floor = {};   // by tier: others never leave it less; shorter: nothing
   Bytes promote_limit = kNoBound;  // of its own, within that of all
   Measured measured = {};          // what its moves took and its heat lasts
 };
@@ -41,12 +41,14 @@ struct ProcessView {
 ///    (promotions) or of zero WHI (promotions) is in it;
 ///  - a promotion goes to a faster tier, or gathers the rest of a region that
 ///    is mostly in the fastest one; a demotion goes to a slower tier;
+///  - no part of a region that is known to lie in a tier goes to another node of it;
 ///  - a victim's WHI is below that of the region it makes room for, by
 ///    `gain_margin` buckets, but for what goes by weight;
 ///  - nobody gets beyond its cap, or falls below its floor for others' sake;
 ///  - a tier ends with at least its reserve free, or with no less than before.
 ///
-/// Tiers a histogram does not know are ignored, and one that nobody describes is full.
+/// Of a tier of several nodes a promotion takes the nearest that has room, and a demotion, too.
+/// Nodes a histogram does not know are ignored, and of one that is in no tier nothing moves.
 std::vector<Plan> make_plans(std::span<const ProcessView> processes, const PolicyParams& params);
 
 /// The plan of one process, or of several that are one histogram and one to the shares.

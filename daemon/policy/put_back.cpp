@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "policy/tier_order.hpp"
+
 namespace hmk::policy {
 namespace {
 
@@ -38,13 +40,13 @@ void serve(Plan& plan) {
 
 }  // namespace
 
-Plan put_back(std::span<const Ledger::Displaced> displaced, std::span<const NodeId> nodes) {
+Plan put_back(std::span<const Ledger::Displaced> displaced, std::span<const TierView> tiers) {
+  const TierOrder order(tiers);
   Plan plan;
   for (const Ledger::Displaced& extent : displaced) {
-    const auto first = std::ranges::find(nodes, extent.first);
-    const auto now = std::ranges::find(nodes, extent.now);
-    if (first == nodes.end() || now == nodes.end() || first == now || extent.bytes == 0) continue;
-    const bool rises = first < now;
+    const auto first = order.find(extent.first), now = order.find(extent.now);
+    if (!first || !now || order.tier(*first) == order.tier(*now) || extent.bytes == 0) continue;
+    const bool rises = *first < *now;
     (rises ? plan.promotions : plan.demotions).push_back(back_move(extent));
     (rises ? plan.promoted : plan.demoted) += extent.bytes;
   }

@@ -3,7 +3,7 @@
 // The moves that undo moves: what was promoted goes down, what made room for it goes up, each to
 // where it lay before it was first moved.
 //
-//   Plan plan = put_back(balance.ledger().displaced(), tier_nodes);
+//   Plan plan = put_back(balance.ledger().displaced(), tiers);
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@
 
 namespace hmk::policy {
 
-/// `nodes`: of the tiers, fastest first; what belongs to a node outside of them stays. What goes
+/// What belongs to a node outside of `tiers`, or lies in the same tier as first, stays. What goes
 /// down serves what goes up into as much room, so that a full tier can be undone piece by piece.
-Plan put_back(std::span<const Ledger::Displaced> displaced, std::span<const NodeId> nodes);
+Plan put_back(std::span<const Ledger::Displaced> displaced, std::span<const TierView> tiers);
 
 }  // namespace hmk::policy

@@ -53,8 +53,8 @@ void Shortlist::push(Histogram::Id id) {
   std::ranges::push_heap(ids_, [this](Histogram::Id a, Histogram::Id b) { return before(b, a); });
 }
 
-Ranking::Ranking(Histogram::Shape shape, std::span<const NodeId> tiers)
-    : histogram_(shape, tiers) {}
+Ranking::Ranking(Histogram::Shape shape, std::span<const NodeId> nodes)
+    : histogram_(shape, nodes) {}
 
 void Ranking::update(ProcessId process, std::span<const RegionView> regions) {
   std::vector<Histogram::Id>& ids = by_process_[process];
@@ -90,8 +90,8 @@ void Ranking::forget(ProcessId process) {
   by_process_.erase(known);
 }
 
-void Ranking::reset(Histogram::Shape shape, std::span<const NodeId> tiers) {
-  histogram_ = Histogram(shape, tiers);
+void Ranking::reset(Histogram::Shape shape, std::span<const NodeId> nodes) {
+  histogram_ = Histogram(shape, nodes);
   by_process_.clear();
 }
 

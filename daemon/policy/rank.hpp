@@ -40,7 +40,7 @@ class Shortlist {
   void add(std::uint32_t bucket, std::uint32_t column, Takes&& takes) {
     std::size_t looked_at = 0;
     histogram_->for_each(bucket, column, [&](Histogram::Id id) {
-      if (!takes((*histogram_)[id])) return true;
+      if (!takes(id)) return true;
       consider(id);
       return ++looked_at < kMostLookedAt;
     });
@@ -67,19 +67,19 @@ class Shortlist {
 /// Keeps the histogram equal to the last snapshot of every process.
 class Ranking {
  public:
-  Ranking(Histogram::Shape shape, std::span<const NodeId> tiers);
+  Ranking(Histogram::Shape shape, std::span<const NodeId> nodes);
 
   /// Replaces what is known about `process`. `regions`: in address order,
-  /// without overlap. List work is done only for regions whose bucket or tier
+  /// without overlap. List work is done only for regions whose bucket or node
   /// changed, or that appeared or vanished.
   void update(ProcessId process, std::span<const RegionView> regions);
 
   /// Drops a process that has gone. Unknown ones are ignored.
   void forget(ProcessId process);
 
-  /// Gives the tiers a new order, or the histogram a new shape. Nothing is
-  /// known afterwards until update() was called for each process again.
-  void reset(Histogram::Shape shape, std::span<const NodeId> tiers);
+  /// Other nodes, or another shape of the histogram. Nothing is known afterwards until update()
+  /// was called for each process again.
+  void reset(Histogram::Shape shape, std::span<const NodeId> nodes);
 
   const Histogram& histogram() const { return histogram_; }
 

@@ -2,6 +2,7 @@
 #include "policy/shares.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace hmk::policy {
 namespace {
@@ -14,8 +15,8 @@ Bytes at_least_zero(std::int64_t bytes) {
   return static_cast<Bytes>(std::max<std::int64_t>(bytes, 0));
 }
 
-Bytes at(const std::vector<Bytes>& by_place, std::size_t place, Bytes otherwise) {
-  return place < by_place.size() ? by_place[place] : otherwise;
+Bytes at(const std::vector<Bytes>& values, std::size_t index, Bytes otherwise) {
+  return index < values.size() ? values[index] : otherwise;
 }
 
 std::uint64_t weight_of(const Claimant& claimant) {
@@ -28,12 +29,12 @@ Bytes part_of(Bytes whole, std::uint64_t weight, std::uint64_t all) {
 
 }  // namespace
 
-std::vector<Bytes> divide(Bytes whole, std::span<const Claimant> claimants, std::size_t place) {
+std::vector<Bytes> divide(Bytes whole, std::span<const Claimant> claimants, std::size_t tier) {
   std::vector<Bytes> parts(claimants.size());
   std::vector<bool> settled(claimants.size(), false);
-  const auto cap = [&](std::size_t i) { return at(claimants[i].cap, place, kNoBound); };
+  const auto cap = [&](std::size_t i) { return at(claimants[i].cap, tier, kNoBound); };
   const auto floor = [&](std::size_t i) {
-    return std::min(at(claimants[i].floor, place, 0), cap(i));
+    return std::min(at(claimants[i].floor, tier, 0), cap(i));
   };
   // Whose part is out of its bounds gets the bound, and the others divide the rest anew. Floors
   // first: they make the parts of the others smaller, caps make them larger.
@@ -61,21 +62,53 @@ Shares::Shares(std::vector<Claimant> claimants, const Room& room, Bytes limit, b
     : left_(limit), by_weight_(by_weight && claimants.size() > 1) {
   std::uint64_t weights = 0;
   for (const Claimant& claimant : claimants) weights += weight_of(claimant);
-  for (const Claimant& claimant : claimants)
-    owners_.push_back(
-        {part_of(limit, weight_of(claimant), weights), claimant.promote_limit, {}, {}, {}, {}});
-  for (std::size_t place = 0; place < room.size(); ++place) {
-    Bytes whole = at_least_zero(room[place]);
-    for (const Claimant& claimant : claimants) whole += at(claimant.held, place, 0);
-    const std::vector<Bytes> parts = divide(whole, claimants, place);
-    for (std::size_t i = 0; i < owners_.size(); ++i) {
-      owners_[i].held.push_back(signed_bound(at(claimants[i].held, place, 0)));
+  for (const Claimant& claimant : claimants) {
+    Owner& owner = owners_.emplace_back();
+    owner.limit = part_of(limit, weight_of(claimant), weights);
+    owner.own = claimant.promote_limit;
+    owner.tiers = claimant.tiers;
+    for (auto place = static_cast<std::uint32_t>(owner.tiers.size()); place < room.size(); ++place)
+      owner.tiers.push_back(place);
+    owner.held.resize(room.size() + 1);
+    owner.entitled.resize(room.size() + 1);
+    for (std::size_t place = 0; place < room.size(); ++place)
+      owner.held[owner.tiers[place]] += signed_bound(at(claimant.held, place, 0));
+    for (std::size_t tier = 0; tier < owner.held.size(); ++tier) {
       // Who has more already, by a cap that is new, may keep it up and exchange.
-      owners_[i].cap.push_back(
-          std::max(signed_bound(at(claimants[i].cap, place, kNoBound)), owners_[i].held.back()));
-      owners_[i].floor.push_back(signed_bound(at(claimants[i].floor, place, 0)));
-      owners_[i].entitled.push_back(signed_bound(parts[i]));
+      owner.cap.push_back(
+          std::max(signed_bound(at(claimant.cap, tier, kNoBound)), owner.held[tier]));
+      owner.floor.push_back(signed_bound(at(claimant.floor, tier, 0)));
     }
+  }
+  divide_all(claimants, room);
+}
+
+/// What is divided at once are the places that are of one tier for everybody. Whose tier is more
+/// than that has of its floor in each part as its number of places says.
+void Shares::divide_all(std::span<const Claimant> claimants, const Room& room) {
+  std::map<std::vector<std::uint32_t>, std::vector<std::size_t>> parts;  // by everybody's tier
+  for (std::size_t place = 0; place < room.size(); ++place) {
+    std::vector<std::uint32_t> tiers;
+    for (const Owner& owner : owners_) tiers.push_back(owner.tiers[place]);
+    parts[tiers].push_back(place);
+  }
+  for (const auto& [tiers, places] : parts) {
+    std::int64_t free = 0;
+    Bytes held = 0;
+    for (const std::size_t place : places) {
+      free += room[place];
+      for (const Claimant& claimant : claimants) held += at(claimant.held, place, 0);
+    }
+    std::vector<Claimant> here;
+    for (std::size_t i = 0; i < owners_.size(); ++i) {
+      const auto all = static_cast<std::uint64_t>(std::ranges::count(owners_[i].tiers, tiers[i]));
+      here.push_back({.weight = claimants[i].weight,
+                      .cap = {at(claimants[i].cap, tiers[i], kNoBound)},
+                      .floor = {part_of(at(claimants[i].floor, tiers[i], 0), places.size(), all)}});
+    }
+    const std::vector<Bytes> divided = divide(at_least_zero(free) + held, here, 0);
+    for (std::size_t i = 0; i < owners_.size(); ++i)
+      owners_[i].entitled[tiers[i]] += signed_bound(divided[i]);
   }
 }
 
@@ -86,35 +119,41 @@ Bytes Shares::limit(std::size_t who, Stage stage) const {
 
 Bytes Shares::growth(std::size_t who, std::size_t place, Stage stage) const {
   const Owner& o = owners_[who];
-  const std::int64_t bound = stage == Stage::kEntitled ? o.entitled[place] : o.cap[place];
-  return at_least_zero(bound - o.held[place]);
+  const std::uint32_t tier = o.tiers[place];
+  const std::int64_t bound =
+      stage == Stage::kEntitled ? std::min(o.entitled[tier], o.cap[tier]) : o.cap[tier];
+  return at_least_zero(bound - o.held[tier]);
 }
 
 bool Shares::may_hold(std::size_t who, std::size_t place, Bytes arrives,
                       std::int64_t leaves) const {
   const Owner& o = owners_[who];
-  return o.cap[place] - o.held[place] + leaves >= signed_bound(arrives);
+  const std::uint32_t tier = o.tiers[place];
+  return o.cap[tier] - o.held[tier] + leaves >= signed_bound(arrives);
 }
 
 Claim Shares::claim(std::size_t taker, std::size_t owner, std::size_t place, Stage stage) const {
   if (taker == owner) return {};
   const Owner& other = owners_[owner];
-  const Bytes spare = at_least_zero(other.held[place] - other.floor[place]);
+  const std::uint32_t tier = other.tiers[place];
+  const Bytes spare = at_least_zero(other.held[tier] - other.floor[tier]);
   if (!by_weight_) return {Claim::Of::kColder, spare};
-  const std::int64_t above = other.held[place] - other.entitled[place];
+  const std::int64_t above = other.held[tier] - other.entitled[tier];
   if (above <= 0) return {Claim::Of::kIdle, spare};
   return {stage == Stage::kEntitled ? Claim::Of::kAny : Claim::Of::kColder,
           std::min(spare, at_least_zero(above))};
 }
 
 void Shares::moved(std::size_t who, std::size_t from, Bytes leaves, std::size_t to, Bytes arrives) {
-  owners_[who].held[from] -= signed_bound(leaves);
-  owners_[who].held[to] += signed_bound(arrives);
+  Owner& o = owners_[who];
+  o.held[o.tiers[from]] -= signed_bound(leaves);
+  o.held[o.tiers[to]] += signed_bound(arrives);
 }
 
 void Shares::undo(std::size_t who, std::size_t from, Bytes leaves, std::size_t to, Bytes arrives) {
-  owners_[who].held[from] += signed_bound(leaves);
-  owners_[who].held[to] -= signed_bound(arrives);
+  Owner& o = owners_[who];
+  o.held[o.tiers[from]] += signed_bound(leaves);
+  o.held[o.tiers[to]] -= signed_bound(arrives);
 }
 
 void Shares::spend(std::size_t who, Bytes bytes, Stage stage) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Who of several processes may use how much of each place and of promote_limit,
+// Who of several processes may use how much of each tier and of promote_limit,
 // by weights, caps and floors. Alone, a process may use everything up to its cap.
 //
 //   Shares shares(claimants, room, limit, true);
 //   shares.growth(0, place, Shares::Stage::kEntitled)   bytes it may gain there
 //
-// A process is entitled to its weight's part of what all of them hold in a place
+// A process is entitled to its weight's part of what all of them hold in a tier
 // and what is free there, no less than its floor, no more than its cap. Below that
 // it takes from those above theirs, however hot what they lose; from the others
 // only what they do not use. What nobody claims anyone may have.
@@ -23,22 +23,23 @@ namespace hmk::policy {
 
 /// Bytes a place could still take: free minus reserve, minus what the plan puts
 /// there, plus what it takes away. Negative: eating into the reserve.
-using Room = std::vector<std::int64_t>;  // by place: a node; one process alone: by tier
+using Room = std::vector<std::int64_t>;  // by place: a node
 
 inline constexpr Bytes kNoBound = std::numeric_limits<Bytes>::max() / 4;
 
 /// What one process brings to the division.
 struct Claimant {
-  std::uint32_t weight = 1;       // 0 acts as 1
-  Bytes promote_limit = kNoBound;  // of its own
-  std::vector<Bytes> held = {};   // by place; shorter: nothing
-  std::vector<Bytes> cap = {};    // shorter: kNoBound; 0 where it may not be
-  std::vector<Bytes> floor = {};  // shorter: nothing; a cap below it wins
+  std::uint32_t weight = 1;               // 0 acts as 1
+  Bytes promote_limit = kNoBound;         // of its own
+  std::vector<Bytes> held = {};           // by place; shorter: nothing
+  std::vector<Bytes> cap = {};            // by tier; shorter: kNoBound; 0 where it may not be
+  std::vector<Bytes> floor = {};          // by tier; shorter: nothing; a cap below it wins
+  std::vector<std::uint32_t> tiers = {};  // by place, from 0 without gaps; none: each its own
 };
 
 /// `whole` divided by weight so that nobody gets less than its floor or more than its cap
-/// where that can be; `place` says which held, cap and floor.
-std::vector<Bytes> divide(Bytes whole, std::span<const Claimant> claimants, std::size_t place);
+/// where that can be; `tier` says which cap and floor.
+std::vector<Bytes> divide(Bytes whole, std::span<const Claimant> claimants, std::size_t tier);
 
 /// What may be taken of one process's regions in a place.
 struct Claim {
@@ -61,7 +62,7 @@ class Shares {
   bool by_weight() const { return by_weight_; }
   /// Of promote_limit, for this process at this stage.
   Bytes limit(std::size_t who, Stage stage) const;
-  /// How much more it may hold in a place.
+  /// How much more it may hold in the tier that a place belongs to for it.
   Bytes growth(std::size_t who, std::size_t place, Stage stage) const;
   /// Whether its cap lets `arrives` bytes in when `leaves` others go.
   bool may_hold(std::size_t who, std::size_t place, Bytes arrives, std::int64_t leaves) const;
@@ -78,8 +79,10 @@ class Shares {
   struct Owner {
     Bytes limit;                                           // its part of promote_limit
     Bytes own;                                             // of its own
-    std::vector<std::int64_t> held, entitled, cap, floor;  // by place
+    std::vector<std::uint32_t> tiers;                      // by place
+    std::vector<std::int64_t> held, entitled, cap, floor;  // by tier
   };
+  void divide_all(std::span<const Claimant> claimants, const Room& room);
 
   std::vector<Owner> owners_;
   Bytes left_;  // of promote_limit, over all

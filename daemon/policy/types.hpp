@@ -24,19 +24,21 @@ inline constexpr Bytes kPage = 4096;
 
 /// One region as the profiler saw it in the last interval.
 struct RegionView {
-  std::uint64_t start = 0;       // bytes, page aligned
-  Bytes length = 0;              // bytes, page aligned
-  Bytes resident = 0;            // bytes present; at most length
-  Bytes away = 0;                // of these, not on `node`
-  HotnessQ16 hi_q16 = 0;         // hotness of the last interval (HI)
-  HotnessQ16 whi_q16 = 0;        // smoothed hotness (WHI): what decides
-  std::int16_t rate_q8 = 0;      // what WHI stands for: log2 of accesses per second and leaf, 8 fraction bits
-  std::uint16_t rate_dev_q8 = 0; // its standard deviation
-  std::uint32_t generation = 0;  // with `start`, the identity of a region
-  NodeId node = kNoNode;         // holds most of it
-  std::uint8_t leaf_shift = 12;  // largest page-table leaf seen: cuts respect it
-  bool movable = true;           // false: in flight, or backing off; takes no part
-  bool written = false;          // most samples were of pages written since they came here (HK-58)
+  std::uint64_t start = 0;  // bytes, page aligned
+  Bytes length = 0;         // bytes, page aligned
+  Bytes resident = 0;       // bytes present; at most length
+  Bytes away = 0;           // of these, not on `node`
+  HotnessQ16 hi_q16 = 0;    // hotness of the last interval (HI)
+  HotnessQ16 whi_q16 = 0;   // smoothed hotness (WHI): what decides
+  std::int16_t rate_q8 =
+      0;  // what WHI stands for: log2 of accesses per second and leaf, 8 fraction bits
+  std::uint16_t rate_dev_q8 = 0;  // its standard deviation
+  std::uint32_t generation = 0;   // with `start`, the identity of a region
+  NodeId node = kNoNode;          // holds most of it
+  NodeId away_node = kNoNode;     // holds most of `away`
+  std::uint8_t leaf_shift = 12;   // largest page-table leaf seen: cuts respect it
+  bool movable = true;            // false: in flight, or backing off; takes no part
+  bool written = false;           // most samples were of pages written since they came here (HK-58)
 };
 
 /// What is known of a region's hotness.
@@ -52,15 +54,18 @@ inline Heat heat_of(const RegionView& region) {
   return {region.whi_q16, region.rate_q8, region.rate_dev_q8, region.leaf_shift, region.written};
 }
 
-/// One tier, as the ordered list of tiers names it: fastest first.
+/// One node of a tier, as the ordered list names them: the fastest tier first, the nodes of one
+/// tier side by side.
 struct TierView {
   NodeId node = kNoNode;
   Bytes total = 0;
   Bytes free = 0;
   Bytes reserve = 0;                   // kept free by us, above the kernel's watermarks
-  std::uint32_t latency_ns = 0;        // of a read; 0 unknown
+  std::uint32_t latency_ns = 0;        // of a read, alike in a tier; 0 unknown
   std::uint32_t write_latency_ns = 0;  // 0 unknown, as a read's
   std::uint32_t bandwidth_mib = 0;     // MiB/s; 0 unknown, as if without limit
+  bool joins = false;                  // the tier of the node before it in the list
+  std::vector<int> distance = {};      // to each node of the list (SLIT); shorter: unknown
 };
 
 /// What an operator can tune about decisions; defaults of the paper and of
@@ -98,10 +103,10 @@ struct Move {
   NodeId to = kNoNode;
   Reason reason = Reason::kHot;
   std::uint8_t leaf_shift = 12;  // of the region
-  HotnessQ16 whi_q16 = 0;    // of the region, for the log and for `hmkctl why`
-  ProcessId served = 0;      // whose promotion it serves: its own, or another's that needs room
+  HotnessQ16 whi_q16 = 0;        // of the region, for the log and for `hmkctl why`
+  ProcessId served = 0;          // whose promotion it serves: its own, or another's that needs room
   std::uint32_t serves = 0;  // index in that process's promotions: itself, or what room is made for
-  double saved_ns_per_s = 0;     // expected of `bytes`, per second; what a victim loses is below 0
+  double saved_ns_per_s = 0;  // expected of `bytes`, per second; what a victim loses is below 0
 
   bool operator==(const Move&) const = default;
 };

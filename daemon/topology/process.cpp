@@ -3,11 +3,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <sstream>
 #include <string_view>
 
+#include "topology/machine.hpp"
 #include "util/file.hpp"
 
 namespace hmk {
@@ -29,7 +31,7 @@ struct Stat {
   std::string state;
   std::int32_t parent = 0;
   unsigned long flags = 0;
-  std::uint64_t start_time = 0;  // clock ticks since boot
+  std::uint64_t start_time = 0;                    // clock ticks since boot
   std::uint64_t user_ticks = 0, system_ticks = 0;  // of all threads
   int processor = -1;
 };
@@ -137,19 +139,22 @@ Result<ProcessInfo> read_process(const fs::path& root, std::int32_t pid) {
   return info;
 }
 
-int home_node(const fs::path& root, std::int32_t pid, const Machine& machine) {
-  std::map<int, int> threads_on;
+std::vector<int> list_threads(const fs::path& root, std::int32_t pid) {
+  std::vector<int> threads;
   std::error_code failed;
   fs::directory_iterator task(proc_dir(root, pid) / "task", failed);
   for (; !failed && task != fs::directory_iterator{}; task.increment(failed)) {
-    const auto stat = read_stat(task->path() / "stat");
-    const int node = stat ? machine.node_of_cpu(stat->processor) : -1;
-    if (node >= 0) ++threads_on[node];
+    int thread = 0;
+    if (take_number(task->path().filename().string(), thread)) threads.push_back(thread);
   }
-  int home = -1;
-  for (const auto& [node, count] : threads_on)
-    if (home < 0 || count > threads_on[home]) home = node;
-  return home;
+  std::ranges::sort(threads);
+  return threads;
+}
+
+std::optional<ThreadUse> read_thread(const fs::path& root, std::int32_t pid, int thread) {
+  const auto stat = read_stat(proc_dir(root, pid) / "task" / std::to_string(thread) / "stat");
+  if (!stat) return std::nullopt;
+  return ThreadUse{stat->user_ticks + stat->system_ticks, stat->processor};
 }
 
 std::optional<std::map<int, std::uint64_t>> read_resident(const fs::path& root, std::int32_t pid) {

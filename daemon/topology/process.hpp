@@ -13,8 +13,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
-#include "topology/machine.hpp"
 #include "util/result.hpp"
 
 namespace hmk {
@@ -42,8 +42,15 @@ std::uint64_t cpu_tick_ns();
 /// Fails with the reason when `pid` does not exist, is a kernel thread or a zombie.
 Result<ProcessInfo> read_process(const std::filesystem::path& root, std::int32_t pid);
 
-/// The node on whose CPUs most threads last ran; -1 when nothing is known.
-int home_node(const std::filesystem::path& root, std::int32_t pid, const Machine& machine);
+/// The IDs of its threads, ascending.
+std::vector<int> list_threads(const std::filesystem::path& root, std::int32_t pid);
+
+struct ThreadUse {
+  std::uint64_t ticks = 0;  ///< of CPU time since it began
+  int cpu = -1;             ///< that it last ran on
+};
+std::optional<ThreadUse> read_thread(const std::filesystem::path& root, std::int32_t pid,
+                                     int thread);
 
 /// Resident bytes per node, exact, from numa_maps; nothing when it cannot be read.
 std::optional<std::map<int, std::uint64_t>> read_resident(const std::filesystem::path& root,

@@ -2,18 +2,12 @@
 #include "topology/tiers.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cerrno>
+#include <optional>
 #include <tuple>
 
 namespace hmk {
 namespace {
-
-int distance(const Machine& machine, int from, int to) {
-  const auto node = machine.nodes.find(from);
-  if (node == machine.nodes.end()) return 0;
-  const auto value = node->second.distance.find(to);
-  return value == node->second.distance.end() ? 0 : value->second;
-}
 
 bool may_use(const Node& node, const TierQuestion& question) {
   return node.total_bytes > 0 &&
@@ -21,11 +15,12 @@ bool may_use(const Node& node, const TierQuestion& question) {
 }
 
 /// Without a known home the first node with CPUs stands in for it.
-int home_or_first(const Machine& machine, int home) {
-  if (machine.nodes.contains(home)) return home;
+std::set<int> homes_or_first(const Machine& machine, std::set<int> homes) {
+  std::erase_if(homes, [&](int home) { return !machine.nodes.contains(home); });
+  if (!homes.empty() || machine.nodes.empty()) return homes;
   for (const auto& [id, node] : machine.nodes)
-    if (!node.cpus.empty()) return id;
-  return machine.nodes.empty() ? -1 : machine.nodes.begin()->first;
+    if (!node.cpus.empty()) return {id};
+  return {machine.nodes.begin()->first};
 }
 
 /// sysfs tells the latency from a node's best initiators only. From elsewhere it
@@ -50,47 +45,122 @@ bool has_latencies(const Machine& machine, const TierQuestion& question) {
   });
 }
 
-Tier make_tier(const Machine& machine, const Node& node, int home) {
-  return {node.id,
-          latency_from(machine, node, home, &Access::latency_ns),
-          latency_from(machine, node, home, &Access::write_latency_ns),
-          node.access ? node.access->bandwidth_mib : 0,
-          node.total_bytes,
-          usable_free(node)};
+/// A node as all homes of a process see it, each counting the same.
+struct Seen {
+  const Node* node = nullptr;
+  std::uint32_t latency_ns = 0, write_latency_ns = 0, bandwidth_mib = 0;
+  int distance = 0;  // the sum over homes; 0 unknown
+};
+
+Seen see(const Machine& machine, const Node& node, const std::set<int>& homes) {
+  Seen seen{.node = &node, .bandwidth_mib = node.access ? node.access->bandwidth_mib : 0};
+  std::uint64_t reads = 0, writes = 0;
+  for (const int home : homes) {
+    reads += latency_from(machine, node, home, &Access::latency_ns);
+    writes += latency_from(machine, node, home, &Access::write_latency_ns);
+    seen.distance += distance(machine, home, node.id);
+  }
+  if (homes.empty()) return seen;
+  seen.latency_ns = static_cast<std::uint32_t>(reads / homes.size());
+  seen.write_latency_ns = static_cast<std::uint32_t>(writes / homes.size());
+  return seen;
 }
 
-std::vector<Tier> tiers_as_told(const Machine& machine, const TierQuestion& question, int home) {
+template <typename T>
+bool is_near(T value, T fastest) {
+  return std::uint64_t(value) * 100 <= std::uint64_t(fastest) * (100 + kClassPercent);
+}
+
+bool are_alike(const Seen& fastest, const Seen& other, bool by_latency) {
+  if (!by_latency)
+    return fastest.distance > 0 && is_near(other.distance, fastest.distance) &&
+           fastest.node->cpus.empty() == other.node->cpus.empty();
+  const auto [less, more] = std::minmax(fastest.bandwidth_mib, other.bandwidth_mib);
+  return is_near(other.latency_ns, fastest.latency_ns) &&
+         (less == 0 || more <= std::uint64_t{less} * kClassBandwidths);
+}
+
+Tier make_tier(const std::vector<Seen>& nodes) {
+  Tier tier;
+  std::uint64_t reads = 0, writes = 0;
+  bool know_bandwidth = true;
+  for (const Seen& seen : nodes) {
+    tier.nodes.push_back(seen.node->id);
+    tier.total_bytes += seen.node->total_bytes;
+    tier.free_bytes += usable_free(*seen.node);
+    tier.bandwidth_mib += seen.bandwidth_mib;
+    know_bandwidth = know_bandwidth && seen.bandwidth_mib > 0;
+    reads += seen.latency_ns;
+    writes += seen.write_latency_ns;
+  }
+  if (!know_bandwidth) tier.bandwidth_mib = 0;
+  tier.latency_ns = static_cast<std::uint32_t>(reads / nodes.size());
+  tier.write_latency_ns = static_cast<std::uint32_t>(writes / nodes.size());
+  std::ranges::sort(tier.nodes);
+  return tier;
+}
+
+std::vector<Tier> tiers_as_told(const Machine& machine, const TierQuestion& question,
+                                const std::set<int>& homes) {
   std::vector<Tier> tiers;
-  for (const int id : question.fixed) {
-    const auto node = machine.nodes.find(id);
-    if (node != machine.nodes.end() && may_use(node->second, question))
-      tiers.push_back(make_tier(machine, node->second, home));
+  for (const TierSpec& spec : question.fixed) {
+    std::vector<Seen> nodes;
+    for (const int id : spec.nodes) {
+      const auto node = machine.nodes.find(id);
+      if (node != machine.nodes.end() && may_use(node->second, question))
+        nodes.push_back(see(machine, node->second, homes));
+    }
+    if (nodes.empty()) continue;
+    Tier& tier = tiers.emplace_back(make_tier(nodes));
+    if (spec.latency_ns > 0) {
+      tier.latency_ns = spec.latency_ns;
+      tier.write_latency_ns = spec.write_latency_ns;
+    }
+    if (spec.write_latency_ns > 0) tier.write_latency_ns = spec.write_latency_ns;
+    if (spec.bandwidth_mib > 0) tier.bandwidth_mib = spec.bandwidth_mib;
   }
   return tiers;
 }
 
 }  // namespace
 
+int distance(const Machine& machine, int from, int to) {
+  const auto node = machine.nodes.find(from);
+  if (node == machine.nodes.end()) return 0;
+  const auto value = node->second.distance.find(to);
+  return value == node->second.distance.end() ? 0 : value->second;
+}
+
 std::uint64_t usable_free(const Node& node) {
   return node.free_bytes - std::min(node.free_bytes, node.watermark_bytes);
 }
 
 std::vector<Tier> order_tiers(const Machine& machine, const TierQuestion& question) {
-  const int home = home_or_first(machine, question.home);
-  if (!question.fixed.empty()) return tiers_as_told(machine, question, home);
+  const std::set<int> homes = homes_or_first(machine, question.homes);
+  if (!question.fixed.empty()) return tiers_as_told(machine, question, homes);
 
   const bool by_latency = has_latencies(machine, question);
-  std::vector<Tier> tiers;
+  std::vector<Seen> nodes;
   for (const auto& [id, node] : machine.nodes)
-    if (may_use(node, question)) tiers.push_back(make_tier(machine, node, home));
-
-  const auto rank = [&](const Tier& tier) {
-    const int away = distance(machine, home, tier.node);
-    // Equal latency: more bandwidth first, then the nearer, then the lower number.
-    return std::make_tuple(by_latency ? tier.latency_ns : 0u, by_latency ? ~tier.bandwidth_mib : 0u,
-                           away, tier.node);
-  };
-  std::ranges::sort(tiers, {}, rank);
+    if (may_use(node, question)) nodes.push_back(see(machine, node, homes));
+  // Equal latency: more bandwidth first, then the nearer, then the lower number.
+  std::ranges::sort(nodes, {}, [&](const Seen& seen) {
+    return std::make_tuple(by_latency ? seen.latency_ns : 0u, by_latency ? ~seen.bandwidth_mib : 0u,
+                           seen.distance, seen.node->id);
+  });
+  std::vector<std::vector<Seen>> classes;
+  for (const Seen& seen : nodes) {
+    const auto alike = std::ranges::find_if(
+        classes, [&](const auto& members) { return are_alike(members.front(), seen, by_latency); });
+    if (alike == classes.end())
+      classes.push_back({seen});
+    else
+      alike->push_back(seen);
+  }
+  std::vector<Tier> tiers;
+  for (const auto& members : classes) tiers.push_back(make_tier(members));
+  // The mean of a class may lie above that of the next one.
+  if (by_latency) std::ranges::stable_sort(tiers, {}, &Tier::latency_ns);
   return tiers;
 }
 
@@ -99,9 +169,21 @@ std::string_view tier_source(const Machine& machine, const TierQuestion& questio
   return has_latencies(machine, question) ? "hmat" : "distance";
 }
 
+Result<void> check_tiers(const Machine& machine, const std::vector<TierSpec>& tiers) {
+  std::string known;
+  for (const auto& [id, node] : machine.nodes)
+    known += (known.empty() ? "" : ", ") + std::to_string(id);
+  for (const TierSpec& tier : tiers)
+    for (const int node : tier.nodes)
+      if (!machine.nodes.contains(node))
+        return Error{"tiers: this machine has no node " + std::to_string(node),
+                     "name nodes of " + known, ENODEV};
+  return {};
+}
+
 int tier_of_node(const std::vector<Tier>& tiers, int node) {
   for (std::size_t t = 0; t < tiers.size(); ++t)
-    if (tiers[t].node == node) return static_cast<int>(t);
+    if (std::ranges::find(tiers[t].nodes, node) != tiers[t].nodes.end()) return static_cast<int>(t);
   return -1;
 }
 

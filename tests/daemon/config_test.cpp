@@ -191,7 +191,20 @@ TEST(Config, RefusesValuesOutOfRange) {
                                  "tiers: [0, 0]",
                                  "tiers: [64]",
                                  "tiers: {a: b}",
-                                 "tiers: [[0], [1]]",
+                                 "tiers: [[0, 1], [1, 2]]",
+                                 "tiers: [[0, 1], 1]",
+                                 "tiers: [[0], []]",
+                                 "tiers: [[0, [1]]]",
+                                 "tiers: [[64]]",
+                                 "tiers: [{nodes: []}]",
+                                 "tiers: [{read: 9ns}]",
+                                 "tiers: [{nodes: 0, read: 0ns}]",
+                                 "tiers: [{nodes: 0, read: 1.1ms}]",
+                                 "tiers: [{nodes: 0, write: 90ns}]",
+                                 "tiers: [{nodes: 0, bandwidth: 9GiB}]",
+                                 "tiers: [{nodes: 0, bandwidth: 1023KiB/s}]",
+                                 "tiers: [{nodes: 0, nodes: 1}]",
+                                 "tiers: [{nodes: 0, latency: 9ns}]",
                                  "attach: all",
                                  "attach: [0]",
                                  "attach: [7, 7]",
@@ -226,6 +239,10 @@ TEST(Config, AcceptsTheEdgesOfEachRange) {
                                  "tau1: 1.0",
                                  "gain_margin: 0",
                                  "tiers: [3, 1, 0]",
+                                 "tiers: [[0], [1]]",
+                                 "tiers: [[0, 1], 2, [3, 63]]",
+                                 "tiers: [{nodes: [0], read: 1ns, write: 1ms, bandwidth: 1MiB/s}]",
+                                 "tiers: [{nodes: 7, bandwidth: 16TiB/s}]",
                                  "attach: [1, 4194304]",
                                  "attach: [comm=a, 7+children, unit=b@*.service, cgroup=/]",
                                  "attach_poll: 100ms",
@@ -238,6 +255,54 @@ TEST(Config, AcceptsTheEdgesOfEachRange) {
                                  "tau_step: 0.5",
                                  "ablation: []"})
     EXPECT_EQ(problems_of(line), Lines{}) << line;
+}
+
+TEST(Config, TiersAreNodesOrSetsOfThem) {
+  const Key& key = *find_key("tiers");
+  const auto text_of = [&](const std::string& value) {
+    const ConfigOrProblems read = read_config_text("tiers: " + value, "f.yaml");
+    EXPECT_EQ(read.problems, Lines{});
+    const std::string text = key.get(read.config);
+    Config again;
+    EXPECT_TRUE(key.set(again, text)) << text;
+    EXPECT_EQ(again.tiers, read.config.tiers) << text;
+    return text;
+  };
+  EXPECT_EQ(text_of("auto"), "auto");
+  EXPECT_EQ(text_of("[1, 0]"), "1,0");
+  EXPECT_EQ(text_of("[[0, 1], [2, 3]]"), "[[0,1],[2,3]]");
+  EXPECT_EQ(text_of("[[0, 1]]"), "[[0,1]]") << "one tier, not two";
+  EXPECT_EQ(text_of("[[1], [0]]"), "1,0");
+  EXPECT_EQ(text_of("\n- [0, 1]\n- nodes: [2]\n  read: 270ns\n  bandwidth: 380GiB/s\n"),
+            "[[0,1],{nodes: [2], read: 270ns, bandwidth: 380GiB/s}]");
+  Config config;
+  for (const char* const text : {"[[0, 1],[2,3]]", "[[0,1],[2, 3]]"}) {
+    ASSERT_TRUE(key.set(config, text));
+    EXPECT_EQ(key.get(config), "[[0,1],[2,3]]") << "as `hmkctl set` may give it";
+  }
+  ASSERT_TRUE(key.set(config, "[0, 1]"));
+  EXPECT_EQ(key.get(config), "0,1");
+}
+
+TEST(Config, WhatIsWrongWithTiersIsSaidInALine) {
+  const auto problem = [](const std::string& value) {
+    const Lines lines = problems_of("tiers: " + value);
+    return lines.size() == 1 ? lines[0] : "no single line";
+  };
+  EXPECT_EQ(problem("[[0, 1], [1, 2]]"),
+            "f.yaml:1: tiers: node 1 is given twice; name each node in one tier");
+  EXPECT_EQ(problem("[[0], []]"),
+            "f.yaml:1: tiers: a tier has no node; give each at least one, as in [[0, 1], [2, 3]]");
+  EXPECT_EQ(problem("[]"), "f.yaml:1: tiers: names no node; write auto, or nodes: [0, 1, 2, 3]");
+  EXPECT_EQ(problem("[[64]]"), "f.yaml:1: tiers: '64' is no node; use 0 .. 63");
+  EXPECT_EQ(
+      problem("[{nodes: 0, latency: 9ns}]"),
+      "f.yaml:1: tiers: 'latency' is no field of a tier; use nodes, read, write and bandwidth");
+  Config config;
+  EXPECT_EQ(find_key("tiers")->set(config, "[[0,1]").error().line(),
+            "'[[0,1]' is not understood; write auto, [0, 1, 2, 3] or [[0, 1], [2, 3]]");
+  EXPECT_FALSE(find_key("tiers")->set(config, std::string(100'000, '[')));
+  EXPECT_TRUE(config.tiers.empty());
 }
 
 TEST(Config, AnAblationIsAListOrAWord) {

@@ -83,12 +83,14 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
                           {{"below_us", 8}, {"count", 4}},
                           {{"below_us", 2ull << (HMK_WAIT_BUCKETS - 1)}, {"count", 1}}}}}},
                       {"pairs", {{{"from_tier", nullptr}, {"to_tier", 1}, {"moved_bytes", 1}}}}}}}};
-  const json status{
-      {"targets",
-       {{{"pid", 7},
-         {"comm", "redis"},
-         {"tiers",
-          {{{"tier", 1}, {"node", 0}, {"resident_bytes", 10}, {"hot_share_percent", 25.0}}}}}}}};
+  const json status{{"targets",
+                     {{{"pid", 7},
+                       {"comm", "redis"},
+                       {"tiers",
+                        {{{"tier", 1},
+                          {"nodes", {0, 2}},
+                          {"resident_bytes", 10},
+                          {"hot_share_percent", 25.0}}}}}}}};
   const auto samples = parse(to_open_metrics(status, stats));
   const std::string who = R"({pid="7",comm="redis")";
   EXPECT_EQ(samples.at("hmk_promoted_bytes_total" + who + "}"), 4096);
@@ -108,8 +110,8 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
   EXPECT_EQ(samples.at("hmk_write_faults_total" + who + "}"), 3);
   EXPECT_EQ(samples.at("hmk_refused_bytes_total" + who + R"(,reason="pinned"})"), 8192);
   EXPECT_EQ(samples.at("hmk_moved_bytes_total" + who + R"(,from_tier="",to_tier="1"})"), 1);
-  EXPECT_EQ(samples.at("hmk_resident_bytes" + who + R"(,tier="1",node="0"})"), 10);
-  EXPECT_EQ(samples.at("hmk_hot_share_ratio" + who + R"(,tier="1",node="0"})"), 0.25);
+  EXPECT_EQ(samples.at("hmk_resident_bytes" + who + R"(,tier="1",nodes="0,2"})"), 10);
+  EXPECT_EQ(samples.at("hmk_hot_share_ratio" + who + R"(,tier="1",nodes="0,2"})"), 0.25);
   EXPECT_FALSE(samples.contains("hmk_state_bytes" + who + "}")) << "not known is no zero";
 }
 

@@ -17,6 +17,8 @@ using test::FakeKernel;
 
 using hmk::test::kMiB;
 
+const TierNodes kFour = {{0}, {1}, {2}, {3}}, kTwo = {{0}, {3}};
+
 policy::Move move_of(std::uint64_t start, std::uint64_t bytes, int from, int to) {
   policy::Move move;
   move.start = start;
@@ -54,7 +56,7 @@ TEST_F(MoverTest, APieceThatMakesRoomIsFollowedByThePieceThatUsesIt) {
   plan.demotions = {move_of(32 * kMiB, 8 * kMiB, 0, 1), move_of(48 * kMiB, kMiB, 0, 1)};
   plan.demotions[0].serves = 0;
   plan.demotions[1].serves = 1;
-  ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, kFour, 1));
   ASSERT_EQ(kernel_.tickets.size(), 1u);
   EXPECT_EQ(starts(0), (Starts{32 * kMiB, 0, 36 * kMiB, 4 * kMiB, 8 * kMiB, 48 * kMiB, 64 * kMiB}));
   EXPECT_EQ(kernel_.tickets[0].ranges[0].node, 1);
@@ -73,7 +75,7 @@ TEST_F(MoverTest, InPairsWhatMakesRoomLeadsByOnePieceMore) {
     plan.demotions.back().serves = static_cast<std::uint32_t>(i);
   }
   mover_.set_flags(HMK_MOVE_PAIRED);
-  ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, kFour, 1));
   EXPECT_EQ(starts(0), (Starts{64 * kMiB, 72 * kMiB, 0, 80 * kMiB, 8 * kMiB, 88 * kMiB, 16 * kMiB,
                                24 * kMiB}));
   EXPECT_EQ(kernel_.tickets[0].flags, HMK_MOVE_PAIRED);
@@ -92,7 +94,7 @@ TEST_F(MoverTest, InPairsNoRangeBeginsBeforeItsRoomIsThereWhicheverIsStillUnderW
   }
   const std::uint64_t free_before = 40 * kMiB;  // what the victims leave to be found free
   mover_.set_flags(HMK_MOVE_PAIRED);
-  ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, kFour, 1));
   std::uint64_t made = 0, used = 0, largest_late = 0;
   while (!kernel_.tickets.empty()) {
     for (const hmk_range& range : kernel_.tickets[0].ranges) {
@@ -117,7 +119,7 @@ TEST_F(MoverTest, WhatAPairOfTiersMayNotYetWaitsAndAllBehindItInItsOrder) {
   policy::Plan plan;
   plan.promotions = {move_of(0, 2 * kMiB, 2, 0), move_of(4 * kMiB, 2 * kMiB, 3, 0),
                      move_of(8 * kMiB, 2 * kMiB, 3, 0), move_of(16 * kMiB, 2 * kMiB, 2, 0)};
-  ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, kFour, 1));
   EXPECT_EQ(starts(0), (Starts{0, 4 * kMiB}));
   EXPECT_FALSE(mover_.held_until()) << "the ticket in flight wakes it";
   finish(all_clean);
@@ -138,7 +140,7 @@ TEST_F(MoverTest, WhatIsCancelledIsAccountedForAndNotBackedOff) {
     plan.promotions.push_back(move_of(i * 2 * kMiB, 2 * kMiB, 3, 0));
   ASSERT_TRUE(mover_.cancel()) << "nothing in flight";
   EXPECT_TRUE(kernel_.cancelled.empty());
-  ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
   ASSERT_TRUE(mover_.cancel());
   EXPECT_EQ(kernel_.cancelled, std::vector{kernel_.tickets.at(0).cookie});
   finish([](const hmk_range& range) {
@@ -160,7 +162,7 @@ TEST_F(MoverTest, WhatMakesRoomForAnotherProcessGoesFirst) {
   plan.promotions = {move_of(0, kMiB, 3, 0)};
   plan.demotions = {move_of(32 * kMiB, kMiB, 0, 1), move_of(48 * kMiB, kMiB, 0, 1)};
   plan.demotions[1].served = plan.demotions[1].process + 1;
-  ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, kFour, 1));
   EXPECT_EQ(starts(0), (Starts{48 * kMiB, 32 * kMiB, 0}));
 }
 
@@ -168,7 +170,7 @@ TEST_F(MoverTest, PiecesEndAtHugePagesAndAddUp) {
   policy::Plan plan;
   plan.promotions = {move_of(3 * kMiB, 9 * kMiB + 4096, 3, 0)};
   plan.promotions[0].bytes = 5 * kMiB + 4096;
-  ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
   std::uint64_t at = 3 * kMiB;
   for (const hmk_range& range : kernel_.tickets.at(0).ranges) {
     EXPECT_EQ(range.start, at);
@@ -182,11 +184,11 @@ TEST_F(MoverTest, PiecesEndAtHugePagesAndAddUp) {
 TEST_F(MoverTest, ANewPlanTakesThePlaceOfWhatWasNotSent) {
   policy::Plan plan;
   plan.promotions = {move_of(0, 64 * kMiB, 3, 0)};
-  ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
   EXPECT_TRUE(mover_.is_moving(28 * kMiB, kMiB));
   EXPECT_FALSE(mover_.is_moving(32 * kMiB, kMiB));
   plan.promotions = {move_of(100 * kMiB, kMiB, 3, 0)};
-  ASSERT_TRUE(mover_.start(plan, {0, 3}, 2));
+  ASSERT_TRUE(mover_.start(plan, kTwo, 2));
   EXPECT_EQ(kernel_.tickets.size(), 1u) << "what is in flight ends first";
   finish(all_clean);
   EXPECT_EQ(starts(0), Starts{100 * kMiB});
@@ -198,7 +200,7 @@ TEST_F(MoverTest, WhatEndedTooLateForTheRecordsIsStillMoving) {
   policy::Plan plan;
   for (const std::uint64_t at : {0, 16}) {
     plan.promotions = {move_of(at * kMiB, 4 * kMiB, 3, 0)};
-    ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
+    ASSERT_TRUE(mover_.start(plan, kTwo, 1));
     kernel_.now_ns = 1000 + at;
     finish(all_clean);
   }
@@ -216,7 +218,7 @@ TEST_F(MoverTest, WhatEndedTooLateForTheRecordsIsStillMoving) {
 TEST_F(MoverTest, ATierWithoutRoomIsNotTheFaultOfTheRange) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0)};
-  ASSERT_TRUE(mover_.start(plan, {0, 3}, 7));
+  ASSERT_TRUE(mover_.start(plan, kTwo, 7));
   finish([](const hmk_range&) {
     hmk_range_result result{};
     result.refused[HMK_REFUSED_NO_ROOM] = 256;
@@ -233,7 +235,7 @@ TEST_F(MoverTest, WhatGoesToAndFroIsCountedAndThenLeftAlone) {
   std::uint64_t seq = 0;
   for (const policy::Plan* const plan : {&up, &down, &up}) {
     EXPECT_FALSE(mover_.ping_pong().is_blocked(0, kMiB, seq + 1));
-    ASSERT_TRUE(mover_.start(*plan, {0, 3}, ++seq));
+    ASSERT_TRUE(mover_.start(*plan, kTwo, ++seq));
     finish(all_clean);
   }
   EXPECT_TRUE(mover_.ping_pong().is_blocked(0, kMiB, seq + 1));
@@ -245,7 +247,7 @@ TEST_F(MoverTest, CountsPerPairOfTiersAndReason) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0), move_of(2 * kMiB, kMiB, 3, 0),
                      move_of(4 * kMiB, kMiB, 0, 0)};
-  ASSERT_TRUE(mover_.start(plan, {0, 1, 2, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, kFour, 1));
   finish([](const hmk_range& range) {
     hmk_range_result result{};
     result.pages_clean = 100;
@@ -273,7 +275,7 @@ TEST_F(MoverTest, CountsPerPairOfTiersAndReason) {
 TEST_F(MoverTest, RangesThatRefuseAreBackedOff) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0), move_of(2 * kMiB, kMiB, 3, 0)};
-  ASSERT_TRUE(mover_.start(plan, {0, 3}, 7));
+  ASSERT_TRUE(mover_.start(plan, kTwo, 7));
   finish([](const hmk_range& range) {
     return range.start == 0 ? all_pinned(range) : all_clean(range);
   });
@@ -286,7 +288,7 @@ TEST_F(MoverTest, AFullQueueIsTriedAgain) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0)};
   kernel_.refuse_move = EAGAIN;
-  ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
   EXPECT_TRUE(mover_.is_busy());
   EXPECT_TRUE(kernel_.tickets.empty());
   kernel_.refuse_move = 0;
@@ -298,7 +300,7 @@ TEST_F(MoverTest, ARefusedTicketDropsThePlan) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0)};
   kernel_.refuse_move = EPERM;
-  EXPECT_FALSE(mover_.start(plan, {0, 3}, 1));
+  EXPECT_FALSE(mover_.start(plan, kTwo, 1));
   EXPECT_FALSE(mover_.is_busy());
 }
 
@@ -306,7 +308,7 @@ TEST_F(MoverTest, LargePlansAreSentInPieces) {
   policy::Plan plan;
   for (std::uint64_t i = 0; i < 100; ++i)
     plan.promotions.push_back(move_of(i * 2 * kMiB, 2 * kMiB, 3, 0));
-  ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
   std::size_t moved = 0, tickets = 0;
   while (!kernel_.tickets.empty()) {
     ASSERT_EQ(kernel_.tickets.size(), 1u);
@@ -323,7 +325,7 @@ TEST_F(MoverTest, AbandoningSendsNothingMore) {
   policy::Plan plan;
   for (std::uint64_t i = 0; i < 100; ++i)
     plan.promotions.push_back(move_of(i * 2 * kMiB, 2 * kMiB, 3, 0));
-  ASSERT_TRUE(mover_.start(plan, {0, 3}, 1));
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
   mover_.abandon();
   finish(all_clean);
   EXPECT_TRUE(kernel_.tickets.empty());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "topology/homes.hpp"
 #include "topology/machine.hpp"
 #include "topology/numa_balancing.hpp"
 #include "topology/process.hpp"
@@ -17,10 +18,22 @@ using test::put_node;
 using test::put_process;
 using test::Tree;
 
+/// Of tiers of one node each.
 std::vector<int> nodes_of(const std::vector<Tier>& tiers) {
-  std::vector<int> nodes(tiers.size());
-  std::ranges::transform(tiers, nodes.begin(), &Tier::node);
+  std::vector<int> nodes;
+  for (const Tier& tier : tiers) {
+    EXPECT_EQ(tier.nodes.size(), 1u);
+    nodes.push_back(tier.nodes.front());
+  }
   return nodes;
+}
+
+using Sets = std::vector<std::vector<int>>;
+
+Sets sets_of(const std::vector<Tier>& tiers) {
+  Sets sets;
+  for (const Tier& tier : tiers) sets.push_back(tier.nodes);
+  return sets;
 }
 
 using Nodes = std::vector<int>;
@@ -66,7 +79,7 @@ TEST(TierOrder, FollowsLatencyWhenHmatGivesIt) {
   put_node(tree, {1, "", "20 10 30", 100, 50, 90, 1000});
   put_node(tree, {2, "", "15 30 10", 100, 50, 150, 1000});
   const Machine machine = read_machine(tree.root());
-  EXPECT_EQ(nodes_of(order_tiers(machine, {.home = 0})), (Nodes{1, 2, 0}));
+  EXPECT_EQ(nodes_of(order_tiers(machine, {.homes = {0}})), (Nodes{1, 2, 0}));
   EXPECT_EQ(tier_source(machine, {}), "hmat");
 }
 
@@ -76,7 +89,7 @@ TEST(TierOrder, EqualLatencyIsDecidedByBandwidth) {
   put_node(tree, {0, "0-3", "10 20 20", 100, 50, 90, 1000});
   put_node(tree, {1, "", "20 10 30", 100, 50, 200, 1000});
   put_node(tree, {2, "", "20 30 10", 100, 50, 200, 9000});
-  EXPECT_EQ(nodes_of(order_tiers(read_machine(tree.root()), {.home = 0})), (Nodes{0, 2, 1}));
+  EXPECT_EQ(nodes_of(order_tiers(read_machine(tree.root()), {.homes = {0}})), (Nodes{0, 2, 1}));
 }
 
 TEST(TierOrder, FollowsDistanceWhenANodeHasNoHmat) {
@@ -84,7 +97,7 @@ TEST(TierOrder, FollowsDistanceWhenANodeHasNoHmat) {
   put_four_tiers(tree);
   tree.remove("sys/devices/system/node/node3/access0");
   const Machine machine = read_machine(tree.root());
-  EXPECT_EQ(nodes_of(order_tiers(machine, {.home = 1})), (Nodes{1, 0, 3, 2}));
+  EXPECT_EQ(nodes_of(order_tiers(machine, {.homes = {1}})), (Nodes{1, 0, 3, 2}));
   EXPECT_EQ(tier_source(machine, {}), "distance");
 }
 
@@ -96,11 +109,11 @@ TEST(TierOrder, IsSeenFromWhereTheProcessRuns) {
   put_node(tree, {2, "", "17 28 10 28", 100, 50, 275, 35000, 0});
   put_node(tree, {3, "", "28 17 28 10", 100, 50, 275, 35000, 1});
   const Machine machine = read_machine(tree.root());
-  EXPECT_EQ(nodes_of(order_tiers(machine, {.home = 0})), (Nodes{0, 1, 2, 3}));
-  EXPECT_EQ(nodes_of(order_tiers(machine, {.home = 1})), (Nodes{1, 0, 3, 2}));
-  EXPECT_EQ(order_tiers(machine, {.home = 0})[1].latency_ns, 180u) << "90 ns, twice as far";
-  EXPECT_EQ(order_tiers(machine, {.home = 0})[1].write_latency_ns, 200u);
-  EXPECT_EQ(order_tiers(machine, {.home = 0})[0].write_latency_ns, 0u) << "not told";
+  EXPECT_EQ(nodes_of(order_tiers(machine, {.homes = {0}})), (Nodes{0, 1, 2, 3}));
+  EXPECT_EQ(nodes_of(order_tiers(machine, {.homes = {1}})), (Nodes{1, 0, 3, 2}));
+  EXPECT_EQ(order_tiers(machine, {.homes = {0}})[1].latency_ns, 180u) << "90 ns, twice as far";
+  EXPECT_EQ(order_tiers(machine, {.homes = {0}})[1].write_latency_ns, 200u);
+  EXPECT_EQ(order_tiers(machine, {.homes = {0}})[0].write_latency_ns, 0u) << "not told";
 }
 
 TEST(TierOrder, LeavesOutNodesTheProcessMayNotUseAndThoseWithoutMemory) {
@@ -108,7 +121,7 @@ TEST(TierOrder, LeavesOutNodesTheProcessMayNotUseAndThoseWithoutMemory) {
   put_four_tiers(tree);
   put_node(tree, {2, "", "30 40 10 20", 0, 0});
   EXPECT_EQ(
-      nodes_of(order_tiers(read_machine(tree.root()), {.home = 0, .mems_allowed = {0, 2, 3}})),
+      nodes_of(order_tiers(read_machine(tree.root()), {.homes = {0}, .mems_allowed = {0, 2, 3}})),
       (Nodes{0, 3}));
 }
 
@@ -116,7 +129,7 @@ TEST(TierOrder, TheUsersOrderComesFirstButOnlyNodesThatExist) {
   Tree tree;
   put_four_tiers(tree);
   const Machine machine = read_machine(tree.root());
-  const TierQuestion question{.home = 0, .mems_allowed = {}, .fixed = {3, 9, 0}};
+  const TierQuestion question{.homes = {0}, .mems_allowed = {}, .fixed = {{{3}}, {{9}}, {{0}}}};
   EXPECT_EQ(nodes_of(order_tiers(machine, question)), (Nodes{3, 0}));
   EXPECT_EQ(tier_source(machine, question), "config");
 }
@@ -125,9 +138,221 @@ TEST(TierOrder, FreeBytesLieAboveTheWatermarks) {
   Tree tree;
   put_four_tiers(tree, 1000, 100);
   tree.put("proc/zoneinfo", "Node 0, zone Normal\n high 5\nNode 1, zone Normal\n high 50\n");
-  const auto tiers = order_tiers(read_machine(tree.root()), {.home = 0});
+  const auto tiers = order_tiers(read_machine(tree.root()), {.homes = {0}});
   EXPECT_EQ(tiers[0].free_bytes, 80u * 1024);
   EXPECT_EQ(tiers[1].free_bytes, 0u);
+}
+
+/// Two sockets with DRAM (0, 1) and slow memory beside each (2, 3), as configs/lab/four-tier.yaml.
+void put_two_sockets(Tree& tree) {
+  tree.put("sys/devices/system/node/online", "0-3\n");
+  put_node(tree, {0, "0", "10 16 31 38", 100, 50, 90, 95000, 0});
+  put_node(tree, {1, "1", "16 10 38 31", 100, 40, 90, 95000, 1, 100});
+  put_node(tree, {2, "", "31 38 10 38", 300, 50, 275, 35000, 0});
+  put_node(tree, {3, "", "38 31 38 10", 300, 50, 275, 35000, 1});
+}
+
+TEST(TierSets, FromOneSocketThereAreFourFromBothTwo) {
+  Tree tree;
+  put_two_sockets(tree);
+  const Machine machine = read_machine(tree.root());
+  EXPECT_EQ(sets_of(order_tiers(machine, {.homes = {0}})), (Sets{{0}, {1}, {2}, {3}}));
+  EXPECT_EQ(sets_of(order_tiers(machine, {.homes = {1}})), (Sets{{1}, {0}, {3}, {2}}));
+  const std::vector<Tier> both = order_tiers(machine, {.homes = {0, 1}});
+  ASSERT_EQ(sets_of(both), (Sets{{0, 1}, {2, 3}}));
+  EXPECT_EQ(both[0].latency_ns, (90u + 90 * 16 / 10) / 2);
+  EXPECT_EQ(both[0].bandwidth_mib, 2 * 95000u);
+  EXPECT_EQ(both[0].total_bytes, 200u * 1024);
+  EXPECT_EQ(both[0].free_bytes, 90u * 1024);
+  EXPECT_EQ(tier_of_node(both, 3), 1);
+  EXPECT_EQ(tier_of_node(both, 4), -1);
+}
+
+TEST(TierSets, AllNodesAreInExactlyOneTierAndItsFiguresAreTheirSums) {
+  Tree tree;
+  put_two_sockets(tree);
+  const Machine machine = read_machine(tree.root());
+  for (const std::set<int>& homes : {std::set<int>{}, {0}, {1}, {0, 1}}) {
+    std::set<int> nodes;
+    std::uint64_t total = 0, free = 0;
+    for (const Tier& tier : order_tiers(machine, {.homes = homes})) {
+      for (const int node : tier.nodes) EXPECT_TRUE(nodes.insert(node).second);
+      total += tier.total_bytes;
+      free += tier.free_bytes;
+    }
+    EXPECT_EQ(nodes, (std::set<int>{0, 1, 2, 3}));
+    EXPECT_EQ(total, 800u * 1024);
+    EXPECT_EQ(free, 190u * 1024);
+  }
+}
+
+TEST(TierSets, AClassEndsAFifthAboveItsFastest) {
+  for (const unsigned latency : {120u, 121u}) {
+    Tree tree;
+    tree.put("sys/devices/system/node/online", "0-2\n");
+    put_node(tree, {0, "0", "10 20 20", 100, 50, 100, 1000});
+    put_node(tree, {1, "", "20 10 20", 100, 50, latency, 1000});
+    put_node(tree, {2, "", "20 20 10", 100, 50, 144, 1000});  // a fifth above the second
+    EXPECT_EQ(sets_of(order_tiers(read_machine(tree.root()), {.homes = {0}})),
+              latency == 120 ? (Sets{{0, 1}, {2}}) : (Sets{{0}, {1, 2}}));
+  }
+}
+
+TEST(TierSets, AlikeInLatencyButNotInBandwidthIsNotOneClass) {
+  for (const unsigned bandwidth : {2000u, 2001u}) {
+    Tree tree;
+    tree.put("sys/devices/system/node/online", "0-1\n");
+    put_node(tree, {0, "0", "10 20", 100, 50, 100, 1000});
+    put_node(tree, {1, "", "20 10", 100, 50, 105, bandwidth});
+    EXPECT_EQ(order_tiers(read_machine(tree.root()), {.homes = {0}}).size(),
+              bandwidth == 2000 ? 1u : 2u);
+  }
+}
+
+TEST(TierSets, ClustersOfASocketAreOneTierWithAndWithoutHmat) {
+  for (const unsigned latency : {90u, 0u}) {
+    Tree tree;  // two clusters on each of two sockets, and a CPU-less node on each
+    tree.put("sys/devices/system/node/online", "0-5\n");
+    put_node(tree, {0, "0", "10 12 21 21 12 31", 100, 50, latency, 1000, 0});
+    put_node(tree, {1, "1", "12 10 21 21 12 31", 100, 50, latency, 1000, 1});
+    put_node(tree, {2, "2", "21 21 10 12 31 12", 100, 50, latency, 1000, 2});
+    put_node(tree, {3, "3", "21 21 12 10 31 12", 100, 50, latency, 1000, 3});
+    put_node(tree, {4, "", "12 12 31 31 10 40", 100, 50, latency * 3, 1000, 0});
+    put_node(tree, {5, "", "31 31 12 12 40 10", 100, 50, latency * 3, 1000, 2});
+    const Machine machine = read_machine(tree.root());
+    EXPECT_EQ(tier_source(machine, {}), latency != 0 ? "hmat" : "distance");
+    const std::vector<Tier> near = order_tiers(machine, {.homes = {0}});
+    EXPECT_EQ(near.front().nodes, (std::vector<int>{0, 1})) << "a node 20 % further is alike";
+    EXPECT_EQ(sets_of(near),
+              latency != 0 ? (Sets{{0, 1}, {2, 3}, {4}, {5}}) : (Sets{{0, 1}, {4}, {2, 3}, {5}}));
+    const std::vector<Tier> both = order_tiers(machine, {.homes = {0, 1, 2, 3}});
+    EXPECT_EQ(sets_of(both), (Sets{{0, 1, 2, 3}, {4, 5}})) << "without CPUs is no class with CPUs";
+  }
+}
+
+TEST(TierSets, WithoutHmatTheClassEndsAFifthAboveTheNearest) {
+  for (const char* const row : {"10 12", "10 13"}) {
+    Tree tree;
+    tree.put("sys/devices/system/node/online", "0-1\n");
+    put_node(tree, {0, "0", row, 100, 50});
+    put_node(tree, {1, "1", "12 10", 100, 50});
+    EXPECT_EQ(order_tiers(read_machine(tree.root()), {.homes = {0}}).size(),
+              row == std::string("10 12") ? 1u : 2u);
+  }
+}
+
+TEST(TierSets, TheUsersSetsAndFiguresReplaceTheMachines) {
+  Tree tree;
+  put_two_sockets(tree);
+  const Machine machine = read_machine(tree.root());
+  const std::vector<Tier> tiers =
+      order_tiers(machine, {.homes = {0}, .fixed = {{{2, 1}}, {{0}, 95, 120, 5000}, {{3}, 400}}});
+  ASSERT_EQ(sets_of(tiers), (Sets{{1, 2}, {0}, {3}}));
+  EXPECT_EQ(tiers[0].latency_ns, (275u + 144) / 2);
+  EXPECT_EQ(tiers[1].latency_ns, 95u);
+  EXPECT_EQ(tiers[1].write_latency_ns, 120u);
+  EXPECT_EQ(tiers[1].bandwidth_mib, 5000u);
+  EXPECT_EQ(tiers[2].latency_ns, 400u);
+  EXPECT_EQ(tiers[2].write_latency_ns, 0u) << "as a read's";
+}
+
+TEST(TierSets, ANodeThatTheMachineLacksIsNamed) {
+  Tree tree;
+  put_two_sockets(tree);
+  const Machine machine = read_machine(tree.root());
+  EXPECT_TRUE(check_tiers(machine, {}));
+  EXPECT_TRUE(check_tiers(machine, {{{0, 1}}, {{3}}}));
+  EXPECT_EQ(check_tiers(machine, {{{0, 1}}, {{2, 4}}}).error().line(),
+            "tiers: this machine has no node 4; name nodes of 0, 1, 2, 3");
+}
+
+using Time = std::map<int, std::uint64_t>;
+
+TEST(Homes, OneNodeHasFourFifthsOfTheTimeOrAllThatHaveATwentiethAreHome) {
+  const auto of = [](const Time& time) {
+    Homes homes;
+    homes.ran(time);
+    return homes.nodes();
+  };
+  EXPECT_EQ(of({}), std::set<int>{});
+  EXPECT_EQ(of({{0, 0}}), std::set<int>{});
+  EXPECT_EQ(of({{0, 80}, {1, 20}}), std::set<int>{0});
+  EXPECT_EQ(of({{0, 799}, {1, 201}}), (std::set<int>{0, 1}));
+  EXPECT_EQ(of({{0, 75}, {1, 20}, {2, 5}}), (std::set<int>{0, 1, 2}));
+  EXPECT_EQ(of({{0, 750}, {1, 201}, {2, 49}}), (std::set<int>{0, 1}));
+  Time many;
+  for (int node = 0; node < 21; ++node) many[node] = 1;
+  EXPECT_EQ(of(many).size(), 21u);
+}
+
+TEST(Homes, WidenAtOnceAndChangeOtherwiseAfterSomeIntervals) {
+  Homes homes;
+  homes.ran({{0, 10}});
+  homes.ran({{0, 5}, {1, 5}});
+  EXPECT_EQ(homes.nodes(), (std::set<int>{0, 1}));
+  for (unsigned n = 1; n < Homes::kIntervals; ++n) homes.ran({{1, 10}});
+  homes.ran({{0, 5}, {1, 5}});  // not in a row
+  for (unsigned n = 1; n < Homes::kIntervals; ++n) homes.ran({{n % 2 == 0 ? 0 : 1, 10}});
+  EXPECT_EQ(homes.nodes(), (std::set<int>{0, 1}));
+  homes.ran({});  // it slept: this says nothing
+  EXPECT_EQ(homes.nodes(), (std::set<int>{0, 1}));
+  homes.ran({{1, 10}});
+  EXPECT_EQ(homes.nodes(), (std::set<int>{1}));
+}
+
+void put_thread(Tree& tree, int pid, int thread, int cpu, unsigned ticks) {
+  std::string stat = std::to_string(thread) + " (t) S";
+  for (int field = 4; field <= 52; ++field)
+    stat += " " + std::to_string(field == 14 ? static_cast<int>(ticks) : field == 39 ? cpu : 0);
+  tree.put("proc/" + std::to_string(pid) + "/task/" + std::to_string(thread) + "/stat",
+           stat + "\n");
+}
+
+TEST(Homes, WeighThreadsByTheirCpuTimeOfTheInterval) {
+  Tree tree;
+  put_two_sockets(tree);
+  const Machine machine = read_machine(tree.root());
+  Homes homes;
+  homes.look(tree.root(), 10, machine);
+  EXPECT_TRUE(homes.nodes().empty());
+  for (int thread = 10; thread < 20; ++thread) put_thread(tree, 10, thread, 1, 0);
+  put_thread(tree, 10, 9, 0, 500);
+  homes.look(tree.root(), 10, machine);
+  EXPECT_EQ(homes.nodes(), std::set<int>{0}) << "ten that sleep weigh nothing";
+  put_thread(tree, 10, 10, 1, 100);
+  put_thread(tree, 10, 9, 0, 600);
+  homes.look(tree.root(), 10, machine);
+  EXPECT_EQ(homes.nodes(), (std::set<int>{0, 1})) << "100 ticks each";
+}
+
+TEST(Homes, AreWhereItsThreadsAreBeforeAnyHasRun) {
+  Tree tree;
+  put_two_sockets(tree);
+  put_thread(tree, 10, 10, 1, 0);
+  Homes homes;
+  homes.look(tree.root(), 10, read_machine(tree.root()));
+  EXPECT_EQ(homes.nodes(), std::set<int>{1});
+}
+
+TEST(Homes, OfManyThreadsASampleIsReadAndKept) {
+  Tree tree;
+  put_two_sockets(tree);
+  const Machine machine = read_machine(tree.root());
+  const int most = static_cast<int>(Homes::kMostThreads);
+  // Of every four one is on socket 1: the sample must not be the first ones.
+  for (int thread = 0; thread < 4 * most; ++thread)
+    put_thread(tree, 10, 1000 + thread, thread < 3 * most ? 0 : 1, 100);
+  Homes homes;
+  homes.look(tree.root(), 10, machine);
+  EXPECT_EQ(homes.nodes(), (std::set<int>{0, 1}));
+  // Another begins, with much time behind it from where nobody looked.
+  put_thread(tree, 10, 5000, 1, 1'000'000);
+  for (unsigned n = 0; n < Homes::kIntervals; ++n) {
+    for (int thread = 0; thread < 3 * most; ++thread)
+      put_thread(tree, 10, 1000 + thread, 0, 200 + 100 * n);
+    homes.look(tree.root(), 10, machine);
+  }
+  EXPECT_EQ(homes.nodes(), std::set<int>{0});
 }
 
 TEST(Process, KnowsWhoCannotBeManagedAndWhy) {
@@ -146,22 +371,6 @@ TEST(Process, KnowsWhoCannotBeManagedAndWhy) {
             "PID 12 has ended; give the PID of a running process");
   EXPECT_EQ(read_process(tree.root(), 13).error().line(),
             "PID 13 does not exist; give the PID of a running process (see ps)");
-}
-
-TEST(Process, IsAtHomeWhereMostOfItsThreadsRan) {
-  Tree tree;
-  tree.put("sys/devices/system/node/online", "0-1\n");
-  put_node(tree, {0, "0-1", "10 20", 100, 50});
-  put_node(tree, {1, "2-3", "20 10", 100, 50});
-  const Machine machine = read_machine(tree.root());
-  EXPECT_EQ(home_node(tree.root(), 10, machine), -1);
-  put_process(tree, 10, "app", 0);
-  EXPECT_EQ(home_node(tree.root(), 10, machine), 0);
-  put_process(tree, 11, "t", 2);
-  put_process(tree, 12, "t", 3);
-  std::filesystem::copy(tree.root() / "proc/11/task/11", tree.root() / "proc/10/task/11");
-  std::filesystem::copy(tree.root() / "proc/12/task/12", tree.root() / "proc/10/task/12");
-  EXPECT_EQ(home_node(tree.root(), 10, machine), 1);
 }
 
 TEST(Resident, SumsNumaMapsWithEachMappingsPageSize) {

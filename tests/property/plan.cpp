@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <random>
 #include <set>
@@ -83,6 +84,7 @@ TEST(PlanProperties, MovesOnlyWhatMayMoveAndWhereItShould) {
         ASSERT_EQ(m.tier_of(move.to), 0u);
         ASSERT_EQ(move.from, move.to);
         ASSERT_GT(r.away, 0u);
+        ASSERT_TRUE(r.away_node == kNoNode || m.tier_of(r.away_node) != 0);
         ASSERT_LE(move.bytes, r.away);
       } else {
         ASSERT_EQ(move.reason, Reason::kHot);
@@ -95,6 +97,24 @@ TEST(PlanProperties, MovesOnlyWhatMayMoveAndWhereItShould) {
       ASSERT_GT(m.tier_of(move.to), m.tier_of(move.from));
     }
   });
+}
+
+TEST(PlanProperties, NoRangeHasItsSourceAndItsTargetInOneTier) {
+  std::size_t near = 0, far = 0;
+  for_each_machine([&](const Machine& m, const Plan& plan) {
+    for (const auto* moves : {&plan.promotions, &plan.demotions})
+      for (const Move& move : *moves) {
+        const RegionView& r = m.at(move);
+        ASSERT_TRUE(move.reason == Reason::kGather || m.tier_of(move.to) != m.tier_of(move.from));
+        ASSERT_TRUE(r.away_node == kNoNode || r.away_node == move.to ||
+                    m.tier_of(move.to) != m.tier_of(r.away_node));
+        // Of a tier of several nodes both the first and the others are used.
+        const bool joins = m.tiers[m.index_of(move.to)].joins;
+        (joins ? far : near) += 1;
+      }
+  });
+  EXPECT_GT(near, kRounds / 4);
+  EXPECT_GT(far, kRounds / 4);
 }
 
 TEST(PlanProperties, CutsWithinTheRegionAtPagesAndLeaves) {
@@ -159,20 +179,26 @@ TEST(PlanProperties, LeavesEachTierItsReserveOrNoLessThanItHad) {
       const RegionView& r = m.at(move);
       const Bytes home = r.resident - r.away, offset = move.start - r.start;
       return static_cast<std::int64_t>(
-          m.tier_of(move.to) < m.tier_of(move.from)
-              ? at_least_in_cut(r.length, home, move.length)
-              : expected_in_piece(r.length, home, offset, offset + move.length));
+          m.rises(move) ? at_least_in_cut(r.length, home, move.length)
+                        : expected_in_piece(r.length, home, offset, offset + move.length));
     };
     for (std::size_t t = 0; t < free.size(); ++t)
       free[t] = static_cast<std::int64_t>(m.tiers[t].free);
     for (const auto* moves : {&plan.promotions, &plan.demotions}) {
       for (const Move& move : *moves) {
-        free[m.tier_of(move.to)] -= static_cast<std::int64_t>(move.bytes);
-        if (move.from != move.to) free[m.tier_of(move.from)] += leaves(move);
+        free[m.index_of(move.to)] -= static_cast<std::int64_t>(move.bytes);
+        if (move.from != move.to) free[m.index_of(move.from)] += leaves(move);
       }
     }
-    for (std::size_t t = 0; t < free.size(); ++t)
+    std::map<std::size_t, std::array<std::int64_t, 3>> sums;  // by tier: before, after, reserve
+    for (std::size_t t = 0; t < free.size(); ++t) {
       ASSERT_GE(free[t], static_cast<std::int64_t>(std::min(m.tiers[t].free, m.tiers[t].reserve)));
+      auto& [before, after, reserve] = sums[m.tier_of(m.tiers[t].node)];
+      before += static_cast<std::int64_t>(m.tiers[t].free);
+      reserve += static_cast<std::int64_t>(m.tiers[t].reserve);
+      after += free[t];
+    }
+    for (const auto& [tier, sum] : sums) ASSERT_GE(sum[1], std::min(sum[0], sum[2]));
   });
 }
 
@@ -186,7 +212,10 @@ TEST(PlanProperties, SameInputGivesTheSamePlanHoweverItWasReached) {
     now.params = before.params;
     for (auto& [process, regions] : now.regions)
       for (RegionView& r : regions)
-        if (r.node != kNoNode) r.node = now.tiers[random.below(now.tiers.size())].node;
+        if (r.node != kNoNode) {
+          r.node = now.tiers[random.below(now.tiers.size())].node;
+          r.away_node = kNoNode;
+        }
 
     Ranking ranking({.buckets = now.params.buckets, .hotness_max = now.params.hotness_max},
                     now.nodes());
@@ -223,8 +252,8 @@ TEST(PlanProperties, ASteadyWorkloadComesToRest) {
           ++moves;
           for (RegionView& r : m.regions[0])
             if (r.start == move.start) r.node = move.to;
-          m.tiers[m.tier_of(move.to)].free -= move.bytes;
-          m.tiers[m.tier_of(move.from)].free += move.bytes;
+          m.tiers[m.index_of(move.to)].free -= move.bytes;
+          m.tiers[m.index_of(move.from)].free += move.bytes;
         }
       }
     }
@@ -287,8 +316,8 @@ TEST(PlanProperties, ASteadyWorkloadIsAtRestAlsoAsSamplesShowIt) {
         for (const Move& move : *list) {
           for (RegionView& r : m.regions[0])
             if (r.start == move.start) r.node = move.to;
-          m.tiers[m.tier_of(move.to)].free -= move.bytes;
-          m.tiers[m.tier_of(move.from)].free += move.bytes;
+          m.tiers[m.index_of(move.to)].free -= move.bytes;
+          m.tiers[m.index_of(move.from)].free += move.bytes;
         }
       }
     }

@@ -32,11 +32,22 @@ struct Shared {
       ProcessView& view = views.back();
       view.held.assign(machine.tiers.size(), 0);
       for (const RegionView& r : regions)
-        if (r.node != kNoNode) view.held[machine.tier_of(r.node)] += r.resident - r.away;
+        if (r.node != kNoNode) view.held[machine.index_of(r.node)] += r.resident - r.away;
     }
   }
   std::vector<Plan> plans() const { return make_plans(views, machine.params); }
 };
+
+/// Sums over the nodes of each tier.
+template <typename T>
+std::vector<T> by_tier(const Machine& m, const std::vector<T>& by_node) {
+  std::vector<T> sums;
+  for (std::size_t n = 0; n < by_node.size(); ++n) {
+    sums.resize(m.tier_of(m.tiers[n].node) + 1);
+    sums.back() += by_node[n];
+  }
+  return sums;
+}
 
 Shared random_shared(std::uint64_t seed) {
   Random random(seed);
@@ -44,7 +55,7 @@ Shared random_shared(std::uint64_t seed) {
   shared.machine.params.shares_by_weight = !random.one_in(4);
   for (ProcessView& view : shared.views) {
     view.weight = random.below32(5);
-    for (const Bytes held : view.held) {
+    for (const Bytes held : by_tier(shared.machine, view.held)) {
       view.cap.push_back(random.one_in(2) ? kNoBound
                                           : held + (random.below(32 * kMiB) & ~(kPage - 1)));
       view.floor.push_back(random.one_in(2) ? 0 : random.below(held + kPage) & ~(kPage - 1));
@@ -58,9 +69,8 @@ Bytes leaving(const Machine& m, const Move& move) {
   const RegionView& r = m.at(move);
   const Bytes home = r.resident - r.away, offset = move.start - r.start;
   if (move.from == move.to) return 0;
-  return m.tier_of(move.to) < m.tier_of(move.from)
-             ? at_least_in_cut(r.length, home, move.length)
-             : expected_in_piece(r.length, home, offset, offset + move.length);
+  return m.rises(move) ? at_least_in_cut(r.length, home, move.length)
+                       : expected_in_piece(r.length, home, offset, offset + move.length);
 }
 
 template <typename Check>
@@ -103,12 +113,13 @@ TEST(ShareProperties, NobodyGrowsBeyondItsCap) {
       std::vector<std::int64_t> held(shared.views[i].held.begin(), shared.views[i].held.end());
       for (const auto* moves : {&plans[i].promotions, &plans[i].demotions})
         for (const Move& move : *moves) {
-          held[shared.machine.tier_of(move.from)] -=
+          held[shared.machine.index_of(move.from)] -=
               static_cast<std::int64_t>(leaving(shared.machine, move));
-          held[shared.machine.tier_of(move.to)] += static_cast<std::int64_t>(move.bytes);
+          held[shared.machine.index_of(move.to)] += static_cast<std::int64_t>(move.bytes);
         }
-      for (std::size_t t = 0; t < held.size(); ++t)
-        ASSERT_LE(held[t], static_cast<std::int64_t>(shared.views[i].cap[t]));
+      const std::vector<std::int64_t> sums = by_tier(shared.machine, held);
+      for (std::size_t t = 0; t < sums.size(); ++t)
+        ASSERT_LE(sums[t], static_cast<std::int64_t>(shared.views[i].cap[t]));
     }
   });
 }
@@ -116,7 +127,7 @@ TEST(ShareProperties, NobodyGrowsBeyondItsCap) {
 TEST(ShareProperties, OthersNeverPushAnybodyBelowItsFloor) {
   for_each_shared([](const Shared& shared, const std::vector<Plan>& plans) {
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      std::vector<Bytes> lost(shared.machine.tiers.size()), had = shared.views[i].held;
+      std::vector<Bytes> had = by_tier(shared.machine, shared.views[i].held), lost(had.size());
       for (const auto* moves : {&plans[i].promotions, &plans[i].demotions})
         for (const Move& move : *moves) {
           had[shared.machine.tier_of(move.to)] += move.bytes;
@@ -138,8 +149,8 @@ TEST(ShareProperties, EveryTierKeepsItsReserveOrNoLessThanItHad) {
     for (const Plan& plan : plans)
       for (const auto* moves : {&plan.promotions, &plan.demotions})
         for (const Move& move : *moves) {
-          free[m.tier_of(move.to)] -= static_cast<std::int64_t>(move.bytes);
-          free[m.tier_of(move.from)] += static_cast<std::int64_t>(leaving(m, move));
+          free[m.index_of(move.to)] -= static_cast<std::int64_t>(move.bytes);
+          free[m.index_of(move.from)] += static_cast<std::int64_t>(leaving(m, move));
         }
     for (std::size_t t = 0; t < free.size(); ++t)
       ASSERT_GE(free[t], static_cast<std::int64_t>(std::min(m.tiers[t].free, m.tiers[t].reserve)));

@@ -27,10 +27,17 @@ struct Machine {
     for (const TierView& t : tiers) all.push_back(t.node);
     return all;
   }
-  std::size_t tier_of(NodeId node) const {
+  /// Index of a node in `tiers`.
+  std::size_t index_of(NodeId node) const {
     const auto at = std::ranges::find(tiers, node, &TierView::node);
     return static_cast<std::size_t>(at - tiers.begin());
   }
+  std::size_t tier_of(NodeId node) const {
+    const auto end = tiers.begin() + static_cast<std::ptrdiff_t>(index_of(node)) + 1;
+    return static_cast<std::size_t>(
+        std::count_if(tiers.begin() + 1, end, [](const TierView& t) { return !t.joins; }));
+  }
+  bool rises(const Move& move) const { return tier_of(move.to) < tier_of(move.from); }
   const RegionView& at(const Move& move) const {
     for (const RegionView& r : regions.at(move.process))
       if (r.start <= move.start && move.start < r.start + r.length) return r;
@@ -38,20 +45,34 @@ struct Machine {
   }
 };
 
+/// One to eight nodes, of which a third shares the tier of the one before it.
+inline std::vector<TierView> random_tiers(Random& random) {
+  std::vector<TierView> tiers;
+  const std::uint64_t nodes = 1 + random.below(8);
+  for (std::uint64_t n = 0; n < nodes; ++n) {
+    tiers.push_back({.node = static_cast<NodeId>((n * 3 + 1) % 16),
+                     .total = 1024 * kMiB,
+                     .free = random.one_in(2) ? 0 : random.below(64 * kMiB) & ~(kPage - 1),
+                     .reserve = random.one_in(2) ? 0 : random.below(32 * kMiB) & ~(kPage - 1),
+                     .joins = n > 0 && random.one_in(3)});
+    for (std::uint64_t to = 0; to < nodes; ++to)
+      tiers.back().distance.push_back(static_cast<int>(10 + random.below(20)));
+  }
+  std::uint32_t latency_ns = 80;
+  const bool knows = random.one_in(2);
+  for (TierView& tier : tiers) {
+    if (!knows) break;
+    latency_ns += tier.joins ? 0 : 70;
+    tier.latency_ns = latency_ns;
+    tier.bandwidth_mib = random.one_in(2) ? 0 : 1 + random.below32(40'000);
+  }
+  return tiers;
+}
+
 inline Machine random_machine(Random& random) {
   Machine m;
-  const std::uint64_t tiers = 1 + random.below(5);
-  for (std::uint64_t t = 0; t < tiers; ++t)
-    m.tiers.push_back({.node = static_cast<NodeId>((t * 3 + 1) % 16),
-                       .total = 1024 * kMiB,
-                       .free = random.one_in(2) ? 0 : random.below(64 * kMiB) & ~(kPage - 1),
-                       .reserve = random.one_in(2) ? 0 : random.below(32 * kMiB) & ~(kPage - 1)});
-  if (random.one_in(2)) {  // the latencies are known
-    for (std::size_t t = 0; t < tiers; ++t) {
-      m.tiers[t].latency_ns = static_cast<std::uint32_t>(80 + 70 * t);
-      m.tiers[t].bandwidth_mib = random.one_in(2) ? 0 : 1 + random.below32(40'000);
-    }
-  }
+  m.tiers = random_tiers(random);
+  const std::size_t nodes = m.tiers.size();
   m.params.hotness_max = 1 + random.below32(4);
   m.params.buckets = 1 + random.below32(80);
   m.params.gain_margin = random.below32(4);
@@ -71,7 +92,9 @@ inline Machine random_machine(Random& random) {
       r.whi_q16 = random.one_in(4) ? 0 : random.one_in(4) ? top : random.below32(top + 1);
       r.generation = random.below32(3);
       set_rate(r, static_cast<unsigned>(1 + random.below(8)), m.params.hotness_max);
-      r.node = random.one_in(20) ? kNoNode : m.tiers[random.below(tiers)].node;
+      r.node = random.one_in(20) ? kNoNode : m.tiers[random.below(nodes)].node;
+      if (r.away > 0) r.away_node = random.one_in(8) ? kNoNode : m.tiers[random.below(nodes)].node;
+      if (r.away_node == r.node) r.away_node = kNoNode;
       r.leaf_shift = random.one_in(4) ? 21 : 12;
       r.movable = !random.one_in(10);
       m.regions[process].push_back(r);

@@ -11,6 +11,7 @@ using namespace hmk::test;
 namespace {
 
 constexpr NodeId kNodes[] = {0, 1, 2, 3};
+const TierView kTiers[] = {tier(0, 0), tier(1, 0), tier(2, 0), tier(3, 0)};
 constexpr std::int64_t kM = static_cast<std::int64_t>(kMiB);
 
 class Demote : public testing::Test {
@@ -20,7 +21,7 @@ class Demote : public testing::Test {
   Histogram::Id add(const RegionView& r) { return h_.insert(0, r); }
   /// Room for `mib` MiB in tier 0 for something of hotness 3 that comes from tier `source`.
   RoomMade make(Bytes mib, Room& room, std::uint32_t source = 3) {
-    holders_ = {Holder(h_, {0, 1, 2, 3})};
+    holders_ = {Holder(h_, kTiers, {0, 1, 2, 3})};
     return more(mib, room, source);
   }
   /// The same in a plan that has taken victims already.
@@ -44,7 +45,7 @@ TEST_F(Demote, TakesTheColdestOneTierDown) {
   const RoomMade made = make(2, room);
   ASSERT_EQ(made.victims.size(), 1u);
   EXPECT_EQ(made.victims[0].id, coldest);
-  EXPECT_EQ(made.victims[0].to_tier, 1u);
+  EXPECT_EQ(made.victims[0].to, 1u);
   EXPECT_EQ(made.bytes, 2 * kMiB);
   EXPECT_EQ(room, (Room{2 * kM, 8 * kM, 10 * kM, 10 * kM}));
 }
@@ -52,7 +53,7 @@ TEST_F(Demote, TakesTheColdestOneTierDown) {
 TEST_F(Demote, SkipsATierThatIsFull) {
   add(region(0, 2, 0, 0));
   Room room = {0, 2 * kM - 1, 2 * kM, 0};
-  EXPECT_EQ(make(2, room).victims.at(0).to_tier, 2u);
+  EXPECT_EQ(make(2, room).victims.at(0).to, 2u);
 }
 
 TEST_F(Demote, SwapsWithTheSourceWhenEveryLowerTierIsFull) {
@@ -60,7 +61,7 @@ TEST_F(Demote, SwapsWithTheSourceWhenEveryLowerTierIsFull) {
   Room room = {0, 0, 0, 0};
   const RoomMade made = make(2, room);
   ASSERT_EQ(made.victims.size(), 1u);
-  EXPECT_EQ(made.victims[0].to_tier, 3u);
+  EXPECT_EQ(made.victims[0].to, 3u);
   EXPECT_TRUE(made.victims[0].exchange);
   EXPECT_EQ(made.exchanged, 2 * kMiB);
 }
@@ -70,7 +71,7 @@ TEST_F(Demote, SwapsWithTheSourceRatherThanFallFurther) {
   Room room = {0, 0, 0, 10 * kM};
   const RoomMade made = make(2, room, 1);
   ASSERT_EQ(made.victims.size(), 1u);
-  EXPECT_EQ(made.victims[0].to_tier, 1u);
+  EXPECT_EQ(made.victims[0].to, 1u);
   EXPECT_TRUE(made.victims[0].exchange);
   EXPECT_EQ(made.exchanged, 2 * kMiB);
 }

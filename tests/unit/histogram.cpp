@@ -68,7 +68,7 @@ TEST_F(HistogramTest, ClampsAnImpossibleShape) {
   EXPECT_EQ(Histogram({.buckets = 5000, .hotness_max = 3}, kNodes).buckets(), 1024u);
 }
 
-TEST_F(HistogramTest, ListsARegionUnderItsBucketAndTier) {
+TEST_F(HistogramTest, ListsARegionUnderItsBucketAndNode) {
   const auto id = h_.insert(9, region(0, 2, 7, 1.5));
   EXPECT_EQ(ids(32, 1), std::vector{id});
   EXPECT_EQ(h_[id].process, 9u);
@@ -76,16 +76,23 @@ TEST_F(HistogramTest, ListsARegionUnderItsBucketAndTier) {
   EXPECT_EQ(h_.size(), 1u);
 }
 
-TEST_F(HistogramTest, ListsAPartlyAwayRegionOfTheFastestTierApart) {
+TEST_F(HistogramTest, ListsAPartlyAwayRegionApart) {
   RegionView r = region(0, 2, 4, 1.5);
   r.away = kPage;
+  r.away_node = 9;
   const auto id = h_.insert(0, r);
-  EXPECT_EQ(ids(32, h_.away_column()), std::vector{id});
-  EXPECT_EQ(h_.tier_of(h_.away_column()), 0u);
+  EXPECT_EQ(ids(32, h_.away_column(0)), std::vector{id});
+  EXPECT_EQ(h_.away_node(id), 9);
   EXPECT_EQ(h_[id].home(), 2 * kMiB - kPage);
   r.node = 7;
+  r.away_node = 4;
+  h_.update(id, r);
+  EXPECT_EQ(ids(32, h_.away_column(1)), std::vector{id});
+  EXPECT_EQ(h_.away_node(id), 4);
+  r.away = kPage - 1;
   h_.update(id, r);
   EXPECT_EQ(ids(32, 1), std::vector{id});
+  EXPECT_EQ(h_.away_node(id), kNoNode) << "nothing is away";
 }
 
 TEST_F(HistogramTest, ListsNothingThatCannotMove) {

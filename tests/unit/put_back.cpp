@@ -12,14 +12,14 @@ using namespace hmk::test;
 
 namespace {
 
-constexpr std::array<NodeId, 3> kNodes{0, 2, 3};
+const std::array kTiers{tier(0, 0), tier(2, 0), tier(3, 0)};
 
 Ledger::Displaced extent(std::uint64_t mib, Bytes length_mib, NodeId first, NodeId now) {
   return {mib * kMiB, length_mib * kMiB, length_mib * kMiB, first, now};
 }
 
 TEST(PutBack, WhatRoseFallsAndWhatMadeRoomRises) {
-  const Plan plan = put_back(std::array{extent(0, 4, 3, 0), extent(8, 2, 0, 2)}, kNodes);
+  const Plan plan = put_back(std::array{extent(0, 4, 3, 0), extent(8, 2, 0, 2)}, kTiers);
   ASSERT_EQ(plan.demotions.size(), 1u);
   ASSERT_EQ(plan.promotions.size(), 1u);
   EXPECT_EQ(plan.demotions[0].from, 0);
@@ -35,7 +35,7 @@ TEST(PutBack, WhatRoseFallsAndWhatMadeRoomRises) {
 TEST(PutBack, RoomIsMadeForEachBytesThatFollow) {
   const Plan plan = put_back(std::array{extent(0, 2, 3, 0), extent(2, 2, 3, 0), extent(4, 2, 3, 0),
                                         extent(10, 3, 0, 3), extent(20, 3, 0, 3)},
-                             kNodes);
+                             kTiers);
   ASSERT_EQ(plan.demotions.size(), 3u);
   EXPECT_EQ(plan.demotions[0].serves, 0u);
   EXPECT_EQ(plan.demotions[1].serves, 0u) << "three MiB rise into two and one";
@@ -43,13 +43,13 @@ TEST(PutBack, RoomIsMadeForEachBytesThatFollow) {
 }
 
 TEST(PutBack, WhatOnlyFallsIsMadeRoomForOthers) {
-  const Plan plan = put_back(std::array{extent(0, 2, 3, 0)}, kNodes);
+  const Plan plan = put_back(std::array{extent(0, 2, 3, 0)}, kTiers);
   ASSERT_EQ(plan.demotions.size(), 1u);
   EXPECT_NE(plan.demotions[0].process, plan.demotions[0].served) << "or the mover drops it";
 }
 
 TEST(PutBack, AnUnknownNodeIsLeftOut) {
-  const Plan plan = put_back(std::array{extent(0, 2, 1, 0), extent(2, 2, 0, 1)}, kNodes);
+  const Plan plan = put_back(std::array{extent(0, 2, 1, 0), extent(2, 2, 0, 1)}, kTiers);
   EXPECT_EQ(plan, Plan{});
 }
 

@@ -121,7 +121,7 @@ TEST(ShortlistTest, HoldsTheFirstOfALongListInOrder) {
     h.insert(0, r);
   }
   Shortlist list(h, promotes_before);
-  list.add(0, 0, [](const Histogram::Entry&) { return true; });
+  list.add(0, 0, [](Histogram::Id) { return true; });
   list.seal();
   std::uint32_t expected = many;
   for (; !list.empty(); list.pop()) ASSERT_EQ(h[list.front()].hi_q16, --expected);
@@ -137,7 +137,7 @@ TEST(ShortlistTest, LooksAtSoManyOfALongListThatItTakes) {
     h.insert(0, r);
   }
   Shortlist list(h, promotes_before);
-  list.add(0, 0, [](const Histogram::Entry& e) { return e.written == 0; });
+  list.add(0, 0, [&](Histogram::Id id) { return h[id].written == 0; });
   list.seal();
   EXPECT_EQ(h[list.front()].hi_q16, Shortlist::kMostLookedAt);
 }
@@ -147,7 +147,7 @@ TEST(ShortlistTest, TakesBackWhatWasPopped) {
   const auto hot = h.insert(0, region(0, 2, 0, 2));
   h.insert(0, region(2, 2, 0, 2));
   Shortlist list(h, promotes_before);
-  list.add(h.bucket_of(q16(2)), 0, [](const Histogram::Entry&) { return true; });
+  list.add(h.bucket_of(q16(2)), 0, [](Histogram::Id) { return true; });
   list.seal();
   EXPECT_EQ(list.front(), hot);
   list.pop();

@@ -179,15 +179,15 @@ TEST(PlanShares, ThePartsOfTheLimitAreByWeight) {
 }
 
 TEST(PlanShares, TwoSocketsSeeTheSameNodesInDifferentOrders) {
-  const NodeId near_first[] = {0, 1}, far_first[] = {1, 0};
-  Ranking one({}, near_first), two({}, far_first);
+  const NodeId nodes[] = {0, 1};
+  Ranking one({}, nodes), two({}, nodes);
   one.update(1, std::vector{region(0, 8, 1, 3)});
   two.update(2, std::vector{region(0, 8, 0, 3)});
-  const std::vector<TierView> tiers = {tier(0, 8), tier(1, 8)};
+  const std::vector<TierView> of_one = {tier(0, 8), tier(1, 8)}, of_two = {tier(1, 8), tier(0, 8)};
   const std::vector<Plan> plans = make_plans(
       std::vector<ProcessView>{
-          {.histogram = &one.histogram(), .tiers = tiers, .held = {0, 8 * kMiB}},
-          {.histogram = &two.histogram(), .tiers = tiers, .held = {0, 8 * kMiB}}},
+          {.histogram = &one.histogram(), .tiers = of_one, .held = {0, 8 * kMiB}},
+          {.histogram = &two.histogram(), .tiers = of_two, .held = {0, 8 * kMiB}}},
       {});
   EXPECT_EQ(plans[0].promotions.at(0).to, 0);
   EXPECT_EQ(plans[1].promotions.at(0).to, 1);

@@ -72,7 +72,7 @@ class Meter:
         stats = self._daemon.ask("stats")
         self._load.check_alive()
         tiers, last = status["tiers"], status["last_interval"]
-        new = [misses[tier["node"]] - self._misses[tier["node"]] for tier in tiers]
+        new = [sum(misses[node] - self._misses[node] for node in tier["nodes"]) for tier in tiers]
         moved = (stats["promoted_bytes"], stats["demoted_bytes"])
         shares = [count / max(1, sum(new)) for count in new]
         self._number += 1
@@ -111,7 +111,7 @@ def measure(plan: Dict[str, Any], load: Load, daemon: Daemon) -> Dict[str, Any]:
         meter.interval("manage", True)
     stats = daemon.ask("stats")
     return {**{key: stats[key] for key in ("promoted_bytes", "demoted_bytes", "profiling_percent", "budget_percent")},
-            "stats": stats, "tier_nodes": [tier["node"] for tier in daemon.ask("status")["tiers"]]}
+            "stats": stats, "tier_nodes": [node for tier in daemon.ask("status")["tiers"] for node in tier["nodes"]]}
 
 
 def fill(plan: Dict[str, Any], load_program: Path) -> int:

@@ -85,6 +85,12 @@ void check_damon(const fs::path& root, Findings& out) {
        "echo off >/sys/kernel/mm/damon/admin/kdamonds/0/state"});
 }
 
+std::string nodes_text(const std::vector<int>& nodes) {
+  std::string text;
+  for (const int node : nodes) text += (text.empty() ? "" : ", ") + std::to_string(node);
+  return (nodes.size() == 1 ? "node " : "nodes ") + text;
+}
+
 std::string latency_text(const hmk::Tier& tier) {
   std::string text = tier.latency_ns == 0 ? "" : std::to_string(tier.latency_ns) + " ns, ";
   if (tier.bandwidth_mib != 0) text += std::to_string(tier.bandwidth_mib) + " MiB/s, ";
@@ -128,14 +134,13 @@ void check_balanced(const nlohmann::json& stats, Findings& out) {
     const auto scans = seen.value("scans", std::uint64_t{0});
     const std::string comm = target.value("comm", "?");
     const State state = moved > 0 ? State::warn : scans > 0 ? State::note : State::ok;
-    out.push_back({state, "process " + std::to_string(target.value("pid", 0)),
-                   state == State::ok ? comm + ": NUMA balancing leaves it alone"
-                                      : comm + ": NUMA balancing moved " +
-                                            to_text(moved, Unit::bytes) + ", marked it " +
-                                            std::to_string(scans) + " times",
-                   state == State::ok
-                       ? ""
-                       : "turn it off, or start the program under 'numactl --localalloc'"});
+    out.push_back(
+        {state, "process " + std::to_string(target.value("pid", 0)),
+         state == State::ok ? comm + ": NUMA balancing leaves it alone"
+                            : comm + ": NUMA balancing moved " + to_text(moved, Unit::bytes) +
+                                  ", marked it " + std::to_string(scans) + " times",
+         state == State::ok ? ""
+                            : "turn it off, or start the program under 'numactl --localalloc'"});
   }
 }
 
@@ -153,7 +158,7 @@ void check_tiers(const fs::path& root, Findings& out) {
        is_hmat ? "" : "check the order; name it with 'tiers' in hmkd.yaml if it is wrong"});
   for (std::size_t t = 0; t < tiers.size(); ++t)
     out.push_back({State::ok, "tier " + std::to_string(t + 1),
-                   "node " + std::to_string(tiers[t].node) + ", " + latency_text(tiers[t]) +
+                   nodes_text(tiers[t].nodes) + ", " + latency_text(tiers[t]) +
                        to_text(tiers[t].total_bytes, Unit::bytes)});
 }
 

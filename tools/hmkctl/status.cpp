@@ -6,7 +6,7 @@ namespace hmkctl {
 const std::vector<Table>& status_tables() {
   static const Table kTiers{"tiers",
                             {{"tier", "TIER"},
-                             {"node", "NODE"},
+                             {"nodes", "NODES"},
                              {"latency_ns", "LATENCY", Unit::ns},
                              {"resident_bytes", "RESIDENT", Unit::bytes},
                              {"hot_share_percent", "HOT SHARE", Unit::percent},
@@ -28,7 +28,7 @@ const std::vector<Table>& status_tables() {
         {"rule", ""},
         {"backend", ""},
         {"mode", "MODE"},
-        {"home_node", ""},
+        {"home_nodes", ""},
         {"last_interval/seq", "INTERVAL"},
         {"last_interval/regions", "REGIONS"},
         {"last_interval/samples", "SAMPLES"},

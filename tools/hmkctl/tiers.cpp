@@ -8,10 +8,10 @@ Run make_tiers(CLI::App& verb) {
   verb.add_option("--pid", *pid, "as this process sees them (default: as the machine does)");
   return [pid](const Context& context) {
     static const std::vector<Table> kTables{
-        {"order", {{"source", "ORDER FROM"}, {"home_node", "SEEN FROM NODE"}}, Layout::fields},
+        {"order", {{"source", "ORDER FROM"}, {"home_nodes", "SEEN FROM NODES"}}, Layout::fields},
         {"tiers",
          {{"tier", "TIER"},
-          {"node", "NODE"},
+          {"nodes", "NODES"},
           {"latency_ns", "LATENCY", Unit::ns},
           {"bandwidth_mib", "MiB/s"},
           {"free_bytes", "FREE", Unit::bytes},

@@ -32,7 +32,8 @@ double number(const json& value) {
 
 int tier_of(const json& tiers, int node) {
   for (const json& tier : tiers)
-    if (tier.at("node") == node) return tier.at("tier").get<int>() - 1;
+    for (const json& one : tier.at("nodes"))
+      if (one == node) return tier.at("tier").get<int>() - 1;
   return -1;
 }
 
@@ -57,7 +58,7 @@ json outlook_json(const Outlook& outlook, const json& tiers) {
   for (std::size_t t = 0; t < outlook.tiers.size(); ++t) {
     const Serving& here = outlook.tiers[t];
     rows.push_back({{"tier", t + 1},
-                    {"node", tiers[t].at("node")},
+                    {"nodes", tiers[t].at("nodes")},
                     {"latency_ns", tiers[t].at("latency_ns")},
                     {"resident_bytes", here.resident_bytes},
                     {"room_bytes", here.room_bytes},

@@ -50,7 +50,7 @@ lib.check("degraded reason=\"/dev/hmk does not exist" in LOG.read_text(encoding=
 status = ask("status")
 lib.check(status["backend"] == ("damon" if has_damon else "soft-dirty") + " move_pages", f"and what it uses: {status['backend']}")
 lib.check(status["mode"] == "manage", "and manages")
-fast = {tier["node"] for tier in status["tiers"][:2]}
+fast = {node for tier in status["tiers"][:2] for node in tier["nodes"]}
 
 
 def share_in_fast() -> float:

@@ -45,7 +45,7 @@ def write(path, text):
 
 def tiers():
     """Nodes, fastest first."""
-    return [tier["node"] for tier in lib.ask_hmkd("tiers")["tiers"]]
+    return [node for tier in lib.ask_hmkd("tiers")["tiers"] for node in tier["nodes"]]
 
 
 Path("/sys/devices/system/memory/auto_online_blocks").write_text("online_movable", encoding="ascii")

@@ -14,7 +14,7 @@ load = lib.start_gups("--size", "128MiB", "--hot", "10%")
 daemon = lib.start_hmkd(f"mode: manage\ninterval: 400ms\noverhead: 10%\nattach: [{load.pid}]\n")
 lib.wait_for(lambda: lib.ask_hmkd("stats")["targets"][0]["intervals"] >= 20, 60, "20 intervals")
 stats = lib.ask_hmkd("stats")["targets"][0]
-lib.check([tier["node"] for tier in lib.ask_hmkd("tiers")["tiers"]] == [0], "there is one tier")
+lib.check([tier["nodes"] for tier in lib.ask_hmkd("tiers")["tiers"]] == [[0]], "there is one tier")
 lib.check(stats["promoted_bytes"] == stats["demoted_bytes"] == 0, "nothing is moved")
 lib.check(max(region["whi"] for region in lib.ask_hmkd("regions")["targets"][0]["regions"]) > 0, "what is hot is seen")
 doctor = lib.run(lib.build("tools/hmkctl/hmkctl"), "--socket", lib.CONTROL, "doctor", check_status=False).stdout
