@@ -9,6 +9,7 @@ The runner sets HMK_BUILD (user space), HMK_TEST_BIN (the test's own compiled *.
 (hmk.ko of this kernel), HMK_VARIANT (the one built with the test's `# defines:`), HMK_LAB
 (writable, shared with the host) and HMK_SLOWNESS (of a debug kernel beside a plain one).
 """
+import ctypes
 import json
 import os
 import re
@@ -98,6 +99,50 @@ class Touch:
         area, start = (int(word) for word in self.tell(f"map {pages} {kind}".strip())[:2])
         self.tell(f"write {area} 0 {pages} 1")
         return area, start
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+class Threads:
+    """hmk-threads: a thread on each of some CPUs with memory of its own, of which one page in `STEP` is looked at."""
+
+    STEP = 8
+
+    def __init__(self, size_mib: int, hot_mib: int, *places: str) -> None:
+        self.process = subprocess.Popen([build("tests/programs/hmk-threads"), str(size_mib), str(hot_mib), *places],
+                                        stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+        self._areas: Dict[int, Tuple[int, int, int]] = {}
+        for line in self.process.stdout:
+            if line.startswith("ready"):
+                break
+            cpu, start, length, hot = map(int, line.split()[1:])
+            self._areas[cpu] = (start, length, hot)
+        check(len(self._areas) == len(places), "the threads have filled their memory")
+        self.looked_at = (size_mib << 20) // (4096 * self.STEP)
+
+    def is_hot(self, address: int) -> bool:
+        return any(hot <= address < start + length for start, length, hot in self._areas.values())
+
+    def places(self) -> Dict[int, int]:
+        """The node of each page that is looked at, by its address."""
+        pages = [page for start, length, _ in self._areas.values() for page in range(start, start + length, 4096 * self.STEP)]
+        status = (ctypes.c_int * len(pages))()
+        numa = ctypes.CDLL("libnuma.so.1", use_errno=True)
+        check(numa.move_pages(self.pid, ctypes.c_ulong(len(pages)), (ctypes.c_void_p * len(pages))(*pages), None, status, 0) == 0,
+              "the kernel tells where pages are")
+        return dict(zip(pages, status))
+
+    def nodes(self) -> Dict[int, Dict[int, int]]:
+        """By CPU, how many of its pages are on each node."""
+        seen = self.places()
+        count: Dict[int, Dict[int, int]] = {cpu: {} for cpu in self._areas}
+        for cpu, (start, length, _) in self._areas.items():
+            for page in range(start, start + length, 4096 * self.STEP):
+                count[cpu][seen[page]] = count[cpu].get(seen[page], 0) + 1
+        return count
 
     def end(self) -> None:
         self.process.kill()
