@@ -18,7 +18,7 @@ namespace hmk {
 class Pace {
  public:
   using Clock = std::chrono::steady_clock;
-  using Pair = std::pair<int, int>;             ///< from tier, to tier; the fastest is 0
+  using Pair = std::pair<int, int>;              ///< from tier, to tier; the fastest is 0
   using Rates = std::map<Pair, std::uint64_t>;  ///< bytes a second
   static constexpr std::chrono::milliseconds kAhead{10};
 

@@ -79,8 +79,8 @@ class Balance {
   Advice advice_;
   bool is_governed_ = false;
   std::uint64_t page_ns_ = 0;
-  double most_ =
-      std::numeric_limits<double>::infinity();  // intervals: the horizon of the configuration
+  // Intervals: the horizon of the configuration.
+  double most_ = std::numeric_limits<double>::infinity();
   double scale_ = 1, horizon_ = 1, cpu_ = 0, cpu_mean_ = 0, stalls_mean_ = 0;
 };
 

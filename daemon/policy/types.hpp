@@ -30,8 +30,8 @@ struct RegionView {
   Bytes away = 0;           // of these, not on `node`
   HotnessQ16 hi_q16 = 0;    // hotness of the last interval (HI)
   HotnessQ16 whi_q16 = 0;   // smoothed hotness (WHI): what decides
-  std::int16_t rate_q8 =
-      0;  // what WHI stands for: log2 of accesses per second and leaf, 8 fraction bits
+  // What WHI stands for: log2 of accesses per second and leaf, 8 fraction bits.
+  std::int16_t rate_q8 = 0;
   std::uint16_t rate_dev_q8 = 0;  // its standard deviation
   std::uint32_t generation = 0;   // with `start`, the identity of a region
   NodeId node = kNoNode;          // holds most of it

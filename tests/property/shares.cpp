@@ -192,6 +192,59 @@ TEST(ShareProperties, AloneAProcessHasThePlanItHasWithoutShares) {
   EXPECT_GT(moves, rounds(2000));
 }
 
+// Every other process sees each node as a tier of its own: it runs on one socket.
+TEST(ShareProperties, ProcessesThatSeeOtherTiersKeepTheirBounds) {
+  std::size_t moves = 0, sees_sets = 0;
+  for (std::uint64_t seed = 0; seed < rounds(2000); ++seed) {
+    SCOPED_TRACE(seed);
+    Shared shared = random_shared(seed);
+    Machine together = shared.machine, apart = shared.machine;
+    for (TierView& tier : together.tiers) tier.latency_ns = 0;
+    for (TierView& tier : apart.tiers) {
+      sees_sets += tier.joins;
+      tier.joins = false;
+      tier.latency_ns = 0;
+    }
+    for (std::size_t i = 0; i < shared.views.size(); ++i) {
+      ProcessView& view = shared.views[i];
+      const Machine& seen = i % 2 == 0 ? together : apart;
+      view.tiers = seen.tiers;
+      view.cap = by_tier(seen, view.held);
+      for (Bytes& cap : view.cap) cap += 8 * kMiB;
+      view.floor.clear();
+    }
+    std::vector<std::int64_t> free;
+    for (const TierView& tier : shared.machine.tiers)
+      free.push_back(static_cast<std::int64_t>(tier.free));
+    const std::vector<Plan> plans = shared.plans();
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const Machine& seen = i % 2 == 0 ? together : apart;
+      std::vector<std::int64_t> held(shared.views[i].held.begin(), shared.views[i].held.end());
+      for (const auto* of : {&plans[i].promotions, &plans[i].demotions})
+        for (const Move& move : *of) {
+          ++moves;
+          ASSERT_TRUE(move.reason == Reason::kGather ||
+                      seen.tier_of(move.from) != seen.tier_of(move.to));
+          const auto left = static_cast<std::int64_t>(leaving(seen, move));
+          for (auto* const bytes : {&held, &free}) {
+            const bool is_held = bytes == &held;
+            (*bytes)[seen.index_of(move.from)] += is_held ? -left : left;
+            const auto arrived = static_cast<std::int64_t>(move.bytes);
+            (*bytes)[seen.index_of(move.to)] += is_held ? arrived : -arrived;
+          }
+        }
+      const std::vector<std::int64_t> sums = by_tier(seen, held);
+      for (std::size_t t = 0; t < sums.size(); ++t)
+        ASSERT_LE(sums[t], static_cast<std::int64_t>(shared.views[i].cap[t]));
+    }
+    for (std::size_t n = 0; n < free.size(); ++n)
+      ASSERT_GE(free[n], static_cast<std::int64_t>(std::min(shared.machine.tiers[n].free,
+                                                            shared.machine.tiers[n].reserve)));
+  }
+  EXPECT_GT(moves, rounds(2000));
+  EXPECT_GT(sees_sets, rounds(2000) / 2);
+}
+
 // Acceptance: two processes, each hot in more than the fast tier holds, weights 3 and 1.
 TEST(ShareProperties, UnderPressureTheFastTierAndTheLimitAreSharedThreeToOne) {
   for (std::uint64_t seed = 0; seed < rounds(100); ++seed) {

@@ -49,6 +49,31 @@ TEST(Shares, GiveTheLimitByWeightFirstAndWhatIsLeftToAnyone) {
   EXPECT_EQ(shares.limit(1, Stage::kRemainder), 340u);
 }
 
+TEST(Shares, ATierOfSeveralPlacesIsDividedAsOne) {
+  // The first has all it has in one place, the second in the other.
+  const std::vector<std::uint32_t> one = {0, 0};
+  const Shares even({{.held = {80, 0}, .tiers = one}, {.held = {0, 80}, .tiers = one}}, Room{0, 40},
+                    0, true);
+  for (const std::size_t who : {0u, 1u})
+    for (const std::size_t place : {0u, 1u})
+      EXPECT_EQ(even.growth(who, place, Stage::kEntitled), 20u);
+  EXPECT_EQ(even.claim(0, 1, 1, Stage::kEntitled).of, Claim::Of::kIdle);
+  // A floor for the tier, with what it holds anywhere in it.
+  const Shares floored(
+      {{.held = {80, 0}, .tiers = one}, {.held = {10, 80}, .floor = {60}, .tiers = one}},
+      Room{0, 0}, 0, false);
+  EXPECT_EQ(floored.claim(0, 1, 1, Stage::kRemainder).at_most, 30u);
+}
+
+TEST(Shares, WhoSeesTheTierInPartsHasItsPartOfEach) {
+  const Shares shares({{.held = {40, 40}, .cap = {90}, .tiers = {0, 0}}, {.held = {0, 40}}},
+                      Room{40, 0}, 0, true);
+  EXPECT_EQ(shares.growth(0, 0, Stage::kEntitled), 0u) << "half of 80 and half of 80";
+  EXPECT_EQ(shares.growth(0, 1, Stage::kRemainder), 10u) << "its cap is for both";
+  EXPECT_EQ(shares.growth(1, 0, Stage::kEntitled), 40u);
+  EXPECT_EQ(shares.growth(1, 1, Stage::kEntitled), 0u);
+}
+
 TEST(Shares, BelowItsShareAProcessTakesFromThoseAboveTheirs) {
   const Shares shares({{.held = {20}}, {.held = {80}}}, Room{0}, 0, true);
   const Claim claim = shares.claim(0, 1, 0, Stage::kEntitled);
