@@ -108,7 +108,7 @@ class Touch:
 class Threads:
     """hmk-threads: a thread on each of some CPUs with memory of its own, of which one page in `STEP` is looked at."""
 
-    STEP = 8
+    STEP = 16
 
     def __init__(self, size_mib: int, hot_mib: int, *places: str) -> None:
         self.process = subprocess.Popen([build("tests/programs/hmk-threads"), str(size_mib), str(hot_mib), *places],
@@ -123,12 +123,14 @@ class Threads:
         check(len(self._areas) == len(places), "the threads have filled their memory")
         self.looked_at = (size_mib << 20) // (4096 * self.STEP)
 
-    def is_hot(self, address: int) -> bool:
-        return any(hot <= address < start + length for start, length, hot in self._areas.values())
+    def pages(self, hot: bool) -> List[int]:
+        """Those that are looked at: the hot ones, or all."""
+        return [page for start, length, first_hot in self._areas.values()
+                for page in range(first_hot if hot else start, start + length, 4096 * self.STEP)]
 
     def places(self) -> Dict[int, int]:
-        """The node of each page that is looked at, by its address."""
-        pages = [page for start, length, _ in self._areas.values() for page in range(start, start + length, 4096 * self.STEP)]
+        """The node of each page that is looked at, by its address; below 0 while it is on its way."""
+        pages = self.pages(hot=False)
         status = (ctypes.c_int * len(pages))()
         numa = ctypes.CDLL("libnuma.so.1", use_errno=True)
         check(numa.move_pages(self.pid, ctypes.c_ulong(len(pages)), (ctypes.c_void_p * len(pages))(*pages), None, status, 0) == 0,
