@@ -539,8 +539,7 @@ TEST_F(SharingAppTest, BothSeeTheMachineAsItWasWhenTheyWereDecided) {
   publish_other(1);
   test::put_node(tree_, {2, "", "30 40 10 20", 262144, 2048, 275, 35000});
   const json status = data("status");
-  for (const json& target : status["targets"])
-    EXPECT_EQ(target["tiers"][2]["free_bytes"], kMiB);
+  for (const json& target : status["targets"]) EXPECT_EQ(target["tiers"][2]["free_bytes"], kMiB);
 }
 
 TEST_F(AppTest, ANodeThatComesIsATierAndOneThatGoesIsNone) {

@@ -73,8 +73,8 @@ void work(const Place& place, std::size_t length, std::size_t hot, std::latch& f
   const std::size_t all_words = length / kWord, hot_words = hot / kWord;
   for (std::uint64_t state = static_cast<std::uint64_t>(place.cpu) + 1;;) {
     const std::uint64_t drawn = next(state);
-    const std::size_t word = drawn % 10 < kHotOf10 ? all_words - 1 - (drawn >> 8) % hot_words
-                                                   : (drawn >> 8) % all_words;
+    const std::size_t word =
+        drawn % 10 < kHotOf10 ? all_words - 1 - (drawn >> 8) % hot_words : (drawn >> 8) % all_words;
     words[word] = words[word] + 1;
   }
 }
