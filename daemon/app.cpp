@@ -12,7 +12,6 @@
 #include "params.hpp"
 #include "util/log.hpp"
 #include "util/printable.hpp"
-#include "util/suggest.hpp"
 #include "util/units.hpp"
 #include "verbs.hpp"
 
@@ -34,6 +33,7 @@ struct App::Managed {
 App::App(boost::asio::io_context& loop, Config config, Options options)
     : loop_(loop),
       config_(std::move(config)),
+      origins_(options.origins),
       options_(std::move(options)),
       service_(loop),
       signals_(loop, SIGINT, SIGTERM, SIGHUP),
@@ -351,81 +351,6 @@ void App::rules_changed(const std::vector<AttachRule>& old) {
   }
   find_processes();
   wait_for_newcomers();
-}
-
-Result<void> App::tell_module(const Config& now) {
-  const hmk_params params = changed_params(now, config_);
-  if (params.mask == 0) return {};
-  const hmk_params back = changed_params(config_, now);
-  std::vector<Target*> told;
-  for (Target* const target : targets()) {
-    Result<void> done = target->device().set(params);
-    if (done) {
-      told.push_back(target);
-      continue;
-    }
-    for (Target* const changed : told)
-      if (const Result<void> undone = changed->device().set(back); !undone)
-        spdlog::error("not set back pid={} reason=\"{}\"", changed->pid(), undone.error().line());
-    return done;
-  }
-  return {};
-}
-
-Result<App::Change> App::set(const std::string& name, const std::string& value) {
-  const Key* const key = find_key(name);
-  if (key == nullptr || !key->is_live) {
-    const bool is_known = std::ranges::find(key_names(), name) != key_names().end();
-    return Error{
-        is_known ? "key '" + name + "' is read at start only" : "unknown key '" + name + "'",
-        is_known ? "change it in hmkd.yaml and restart hmkd"
-                 : did_you_mean(name, live_key_names())};
-  }
-  Config now = config_;
-  if (const Result<void> done = key->set(now, value); !done)
-    return Error{name + ": " + done.error().what, done.error().remedy};
-  Change change{name, key->get(config_), key->get(now)};
-  if (const Result<void> taken = take_over(std::move(now)); !taken) return taken.error();
-  spdlog::info("set key={} value={} was={}", name, change.new_value, change.old_value);
-  return change;
-}
-
-/// The module first: what it refuses is not kept.
-Result<void> App::take_over(Config now) {
-  if (now.tiers != config_.tiers)
-    if (Result<void> known = check_tiers(read_machine(options_.root), now.tiers); !known)
-      return known;
-  if (Result<void> told = tell_module(now); !told) return told;
-  const Config old = std::exchange(config_, std::move(now));
-  if (config_.attach_poll != old.attach_poll) finder_.set_period(config_.attach_poll);
-  if (config_.attach != old.attach) rules_changed(old.attach);
-  spdlog::set_level(spdlog::level::from_str(config_.log_level));
-  pace_.limit(config_.bandwidth);
-  for (Target* const target : targets()) target->config_changed(config_);
-  report_status();
-  return {};
-}
-
-Result<std::vector<App::Change>> App::reload() {
-  ConfigOrProblems read = options_.read_config();
-  if (!read.problems.empty()) {
-    std::string lines;
-    for (const std::string& problem : read.problems) lines += problem + "\n";
-    return Error{lines + "nothing has changed", "correct the file and reload again"};
-  }
-  std::vector<Change> changes;
-  for (const Key& key : keys()) {
-    Change change{std::string(key.name), key.get(config_), key.get(read.config), !key.is_live};
-    if (change.old_value == change.new_value) continue;
-    // What is read at start only stays as it is; its text has been taken before.
-    if (change.at_restart) (void)key.set(read.config, change.old_value);
-    changes.push_back(std::move(change));
-  }
-  if (Result<void> taken = take_over(std::move(read.config)); !taken) return taken.error();
-  for (const Change& change : changes)
-    spdlog::info("reloaded key={} value={} was={} takes_effect={}", change.key, change.new_value,
-                 change.old_value, change.at_restart ? "at-restart" : "now");
-  return changes;
 }
 
 Result<void> App::pause(bool is_paused) {

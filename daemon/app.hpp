@@ -23,11 +23,13 @@
 #include "bpf/newcomers.hpp"
 #include "bpf/waits.hpp"
 #include "config/config.hpp"
+#include "config/keys.hpp"
 #include "config/read.hpp"
 #include "control/server.hpp"
 #include "device/device.hpp"
 #include "service.hpp"
 #include "target.hpp"
+#include "util/private_file.hpp"
 #include "util/ticker.hpp"
 
 namespace hmk {
@@ -35,13 +37,16 @@ namespace hmk {
 class App {
  public:
   struct Options {
-    Attach attach;                                       ///< how a process is attached
-    std::filesystem::path root = "/";                    ///< of /proc and /sys
-    hmk_info module_info = {};                           ///< for `version`
-    bool ends_with_last_target = false;                  ///< --pid: one process, then done
-    std::function<ConfigOrProblems()> read_config = {};  ///< anew, for a reload
-    Waits* waits = nullptr;                              ///< null: not counted
-    Newcomers* newcomers = nullptr;                      ///< null: looked for every attach_poll
+    Attach attach;                                            ///< how a process is attached
+    std::filesystem::path root = "/";                         ///< of /proc and /sys
+    hmk_info module_info = {};                                ///< for `version`
+    bool ends_with_last_target = false;                       ///< --pid: one process, then done
+    Origins origins = {};                                     ///< of the config's values
+    std::function<ConfigOrProblems()> read_config = {};       ///< the file anew, for a reload
+    std::function<void(ConfigOrProblems&)> apply_flags = {};  ///< over all that was read
+    std::filesystem::path saved = {};  ///< what `set --save` keeps; empty: nothing is kept
+    Waits* waits = nullptr;            ///< null: not counted
+    Newcomers* newcomers = nullptr;    ///< null: looked for every attach_poll
     /// After who was told of, before who is looked at: most forks exec at once, and
     /// many may begin together.
     std::chrono::milliseconds settle{100};
@@ -71,8 +76,12 @@ class App {
   struct Change {
     std::string key, old_value, new_value;
     bool at_restart = false;  ///< read at start only: not taken over
+    std::string saved = {};   ///< the file that keeps it over a restart, or did so
   };
-  Result<Change> set(const std::string& key, const std::string& value);
+  /// With `save` for good, else until hmkd ends. What cannot be saved is not set.
+  Result<Change> set(const std::string& key, const std::string& value, bool save = false);
+  /// Take a saved value back: what the file or the command line says counts again.
+  Result<Change> unsave(const std::string& key);
   /// Read the config file anew and take it over as a whole. With an error in it, or
   /// refused by the module, nothing changes; `what` has a line per problem.
   Result<std::vector<Change>> reload();
@@ -81,6 +90,7 @@ class App {
 
   // What they show.
   const Config& config() const { return config_; }
+  const Origins& origins() const { return origins_; }
   bool is_paused() const { return is_paused_; }
   const Options& options() const { return options_; }
   Target* find(std::int32_t pid);
@@ -105,6 +115,10 @@ class App {
   RuleByPid managed_rules() const;
   bool is_named_still(const AttachRule& rule, std::int32_t pid) const;
   void rules_changed(const std::vector<AttachRule>& old);
+  ConfigOrProblems read_all(const std::optional<std::string>& saved_text) const;
+  Result<std::optional<PendingFile>> write_saved(const Key& key,
+                                                 const std::optional<std::string>& value) const;
+  Result<void> take_over_and_keep(Config now, std::optional<PendingFile> file);
   Result<void> tell_module(const Config& now);
   Result<void> take_over(Config now);
   bool has_looking_rule() const;
@@ -115,6 +129,7 @@ class App {
 
   boost::asio::io_context& loop_;
   Config config_;
+  Origins origins_;
   Options options_;
   Machine machine_;  ///< at the last decision, or when the last process was attached
   bool is_paused_ = false;

@@ -5,11 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "app.hpp"
-#include "config/read.hpp"
+#include "config/saved.hpp"
 #include "device/kernel_device.hpp"
 #include "device/plain_device.hpp"
 #include "topology/process.hpp"
@@ -31,6 +33,7 @@ struct Flags {
   std::string socket;
   std::string log_level;
   std::string device = HMK_DEVICE_PATH;
+  std::string state;  ///< empty: nothing is kept
   bool require_module = false;
 };
 
@@ -39,23 +42,41 @@ int fail(const std::string& line) {
   return kFailed;
 }
 
-void apply(const Flags& flags, hmk::Config& config) {
-  if (flags.track_only) config.mode = hmk::Mode::track_only;
-  if (!flags.socket.empty()) config.socket = flags.socket;
-  if (!flags.log_level.empty()) config.log_level = flags.log_level;
-  if (flags.pid != 0) config.attach = {hmk::rule_of_pid(flags.pid)};
+/// What the command line says counts before the file and what was saved.
+void apply(const Flags& flags, hmk::ConfigOrProblems& read) {
+  const auto take = [&](const char* key, const char* flag) {
+    read.origins[key] = {hmk::Origin::Kind::flag, flag};
+  };
+  hmk::Config& config = read.config;
+  if (flags.track_only) config.mode = hmk::Mode::track_only, take("mode", "--track-only");
+  if (!flags.socket.empty()) config.socket = flags.socket, take("socket", "--socket");
+  if (!flags.log_level.empty())
+    config.log_level = flags.log_level, take("log_level", "--log-level");
+  if (flags.pid != 0) config.attach = {hmk::rule_of_pid(flags.pid)}, take("attach", "--pid");
 }
 
-/// The file, and the flags over it. Without --config a missing default file means
-/// the defaults.
+/// The file. Without --config a missing default file means the defaults.
+hmk::ConfigOrProblems read_file(const Flags& flags) {
+  if (!flags.config.empty()) return hmk::read_config_file(flags.config);
+  if (std::filesystem::exists(kDefaultConfig)) return hmk::read_config_file(kDefaultConfig);
+  return {};
+}
+
+std::filesystem::path saved_file(const Flags& flags) {
+  return flags.state.empty() ? "" : std::filesystem::path(flags.state) / "saved.yaml";
+}
+
 hmk::ConfigOrProblems load_config(const Flags& flags) {
-  hmk::ConfigOrProblems got;
-  if (!flags.config.empty())
-    got = hmk::read_config_file(flags.config);
-  else if (std::filesystem::exists(kDefaultConfig))
-    got = hmk::read_config_file(kDefaultConfig);
-  apply(flags, got.config);
+  hmk::ConfigOrProblems got = hmk::read_saved(saved_file(flags), read_file(flags));
+  apply(flags, got);
   return got;
+}
+
+/// systemd's StateDirectory=, if hmkd is its service; of several the first.
+std::string state_of_service() {
+  const char* const folders = std::getenv("STATE_DIRECTORY");
+  const std::string_view all = folders == nullptr ? "" : folders;
+  return std::string(all.substr(0, all.find(':')));
 }
 
 int misused(const CLI::App& cli, const CLI::ParseError& error) {
@@ -70,7 +91,8 @@ int misused(const CLI::App& cli, const CLI::ParseError& error) {
   return kUsage;
 }
 
-int serve(const Flags& flags, hmk::Config config) {
+int serve(const Flags& flags, hmk::ConfigOrProblems read) {
+  hmk::Config config = std::move(read.config);
   // What is wrong with the PID is said first: it is what was just typed.
   if (flags.pid != 0)
     if (const auto process = hmk::read_process("/", flags.pid); !process)
@@ -103,7 +125,10 @@ int serve(const Flags& flags, hmk::Config config) {
                 .root = "/",
                 .module_info = info ? *info : hmk_info{},
                 .ends_with_last_target = flags.pid != 0,
-                .read_config = [&] { return load_config(flags); },
+                .origins = std::move(read.origins),
+                .read_config = [&] { return read_file(flags); },
+                .apply_flags = [&](hmk::ConfigOrProblems& all) { apply(flags, all); },
+                .saved = saved_file(flags),
                 .waits = waits ? waits->get() : nullptr,
                 .newcomers = newcomers ? newcomers->get() : nullptr});
   if (const auto started = app.start(); !started) return fail(started.error().line());
@@ -131,6 +156,10 @@ int run(int argc, char** argv) {
   cli.add_option("--device", flags.device, "device of the module")->capture_default_str();
   cli.add_flag("--require-module", flags.require_module,
                "end without the module, rather than go on with what the kernel offers");
+  cli.add_option(
+      "--state", flags.state,
+      "folder for what is kept over a restart (default: systemd's $STATE_DIRECTORY, else "
+      "nothing is kept)");
   cli.set_version_flag("--version", HMK_VERSION);
   cli.footer("Exit codes: 0 ok, 1 failed, 2 usage, 3 the module is required and not loaded.");
   try {
@@ -141,6 +170,7 @@ int run(int argc, char** argv) {
     return misused(cli, e);
   }
 
+  if (flags.state.empty()) flags.state = state_of_service();
   hmk::ConfigOrProblems got = load_config(flags);
   for (const std::string& problem : got.problems) fail(problem);
   if (!got.problems.empty()) return kFailed;
@@ -148,7 +178,7 @@ int run(int argc, char** argv) {
     std::printf("config ok\n");
     return kOk;
   }
-  return serve(flags, std::move(got.config));
+  return serve(flags, std::move(got));
 }
 
 }  // namespace

@@ -386,6 +386,23 @@ json report_status(App& app) {
   return {{"daemon", report_daemon(app)}, {"targets", targets}};
 }
 
+json report_values(const App& app, std::span<const std::string_view> names) {
+  json rows = json::array();
+  for (const std::string_view name : names) {
+    const Key& key = *find_key(name);
+    const auto found = app.origins().find(name);
+    const Origin origin = found == app.origins().end() ? Origin{} : found->second;
+    rows.push_back({{"key", name},
+                    {"value", key.get(app.config())},
+                    {"default", key.get(Config{})},
+                    {"source", to_string(origin.kind)},
+                    {"place", origin.place.empty() ? json() : json(origin.place)},
+                    {"takes_effect", key.is_live ? "now" : "at restart"},
+                    {"values", key.help}});
+  }
+  return rows;
+}
+
 json report_gains(const App& app, const std::vector<Target*>& targets) {
   json rows = json::array();
   for (const Target* const target : targets) rows.push_back(report_gain(*target, app.config()));

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace hmk {
@@ -16,6 +18,8 @@ class Target;
 
 nlohmann::json report_daemon(const App& app);
 nlohmann::json report_status(App& app);
+/// The values in force of these keys, and where they come from.
+nlohmann::json report_values(const App& app, std::span<const std::string_view> names);
 /// What moves earn and cost.
 nlohmann::json report_gains(const App& app, const std::vector<Target*>& targets);
 nlohmann::json report_stats(App& app);

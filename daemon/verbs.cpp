@@ -9,6 +9,7 @@
 
 #include "app.hpp"
 #include "config/keys.hpp"
+#include "config/write.hpp"
 #include "metrics/exposition.hpp"
 #include "report.hpp"
 #include "util/log.hpp"
@@ -159,15 +160,60 @@ json change_row(const App::Change& change) {
   return {{"key", change.key},
           {"old", change.old_value},
           {"value", change.new_value},
-          {"takes_effect", change.at_restart ? "at restart" : "now"}};
+          {"takes_effect", change.at_restart ? "at restart" : "now"},
+          {"saved", change.saved.empty() ? json() : json(change.saved)}};
+}
+
+Result<bool> flag_arg(const json& args, const char* name) {
+  const json value = args.value(name, json(false));
+  if (!value.is_boolean()) return Error{std::string(name) + " is neither true nor false", ""};
+  return value == true;
+}
+
+/// Of the keys that are named, or of all.
+Result<std::vector<std::string_view>> keys_arg(const json& args) {
+  std::vector<std::string_view> names;
+  const json given = args.value("keys", json::array());
+  if (!given.is_array()) return Error{"keys is no list", "see 'hmkctl get --help'"};
+  for (const json& name : given) {
+    const std::string text = name.is_string() ? name.get<std::string>() : name.dump();
+    const Key* const key = find_key(text);
+    if (key == nullptr) return Error{"unknown key '" + text + "'", did_you_mean(text, key_names())};
+    names.push_back(key->name);
+  }
+  if (names.empty()) names.assign(key_names().begin(), key_names().end());
+  return names;
+}
+
+json verb_get(App& app, const Request& request) {
+  const auto names = keys_arg(request.args);
+  if (!names) return misused(names.error());
+  return answer({{"values", report_values(app, *names)}});
+}
+
+/// All of it, or with `changed` what is not the default.
+json verb_config(App& app, const Request& request) {
+  const auto only_changed = flag_arg(request.args, "changed");
+  if (!only_changed) return misused(only_changed.error());
+  std::vector<std::string_view> names(key_names().begin(), key_names().end());
+  const Config defaults;
+  if (*only_changed)
+    std::erase_if(names, [&](std::string_view name) {
+      const Key& key = *find_key(name);
+      return key.get(app.config()) == key.get(defaults);
+    });
+  return answer({{"values", report_values(app, names)},
+                 {"yaml", to_yaml(app.config(), app.origins(), names)}});
 }
 
 json verb_set(App& app, const Request& request) {
   const auto key = text_arg(request.args, "key");
   if (!key) return misused(key.error());
-  const auto value = text_arg(request.args, "value");
+  const auto save = flag_arg(request.args, "save"), unsave = flag_arg(request.args, "unsave");
+  if (!save || !unsave) return misused((save ? unsave : save).error());
+  const auto value = *unsave ? std::string() : text_arg(request.args, "value");
   if (!value) return misused(value.error());
-  const auto change = app.set(*key, *value);
+  const auto change = *unsave ? app.unsave(*key) : app.set(*key, *value, *save);
   // An errno means that the module refused; everything else is what was typed.
   if (!change) return change.error().err != 0 ? failed(change.error()) : misused(change.error());
   return answer({{"changed", change_row(*change)}});
@@ -214,12 +260,12 @@ json verb_hold(App& app, const Request& request) {
   if (!name) return misused(name.error());
   Config wanted;
   if (const auto done = find_key("mode")->set(wanted, *name); !done) return misused(done.error());
-  const auto put_back = request.args.value("put_back", json(false));
-  if (!put_back.is_boolean()) return misused({"put_back is neither true nor false", ""});
-  if (put_back == true && wanted.mode != Mode::track_only)
+  const auto put_back = flag_arg(request.args, "put_back");
+  if (!put_back) return misused(put_back.error());
+  if (*put_back && wanted.mode != Mode::track_only)
     return misused({"put_back goes with the mode track-only only", ""});
   const auto number = static_cast<std::int32_t>(*pid);
-  if (const auto done = app.hold(request.client, number, wanted.mode, put_back == true); !done)
+  if (const auto done = app.hold(request.client, number, wanted.mode, *put_back); !done)
     return failed(done.error());
   const Target& target = *app.find(number);
   return answer({{"target",
@@ -242,7 +288,8 @@ constexpr std::array kVerbs{
     Verb{"attach", true, verb_attach},    Verb{"detach", true, verb_detach},
     Verb{"reload", true, verb_reload},    Verb{"pause", true, verb_pause},
     Verb{"resume", true, verb_pause},     Verb{"hold", true, verb_hold},
-    Verb{"history", false, verb_history},
+    Verb{"history", false, verb_history}, Verb{"get", false, verb_get},
+    Verb{"config", false, verb_config},
 };
 
 json find_and_run(App& app, const Request& request) {

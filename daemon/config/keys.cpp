@@ -355,6 +355,36 @@ const std::array kKeys{
         [](const Config& c) { return c.log_level; }},
 };
 
+/// By key: for completion.
+using Words = std::vector<std::string_view>;
+const std::array<std::pair<std::string_view, Words>, 25> kWords{{
+    {"mode", {"track-only", "dry-run", "manage"}},
+    {"windows", {"adaptive", "equal"}},
+    {"tau1", {"auto"}},
+    {"tau2", {"auto"}},
+    {"split_huge", {"no", "yes"}},
+    {"tau_step", {"auto"}},
+    {"flush", {"round", "none"}},
+    {"seed", {"random"}},
+    {"ablation", {"none", "fixed-regions", "random-samples", "no-budget"}},
+    {"promote_limit", {"auto"}},
+    {"view", {"flat", "tier-by-tier"}},
+    {"reserve", {"auto"}},
+    {"horizon", {"auto"}},
+    {"governor", {"on", "off"}},
+    {"move_cost", {"measured"}},
+    {"weights", {"equal", "none"}},
+    {"caps", {"none"}},
+    {"floors", {"none"}},
+    {"move", {"auto", "sync"}},
+    {"shared", {"no", "yes"}},
+    {"move_bound", {"no", "yes"}},
+    {"bandwidth", {"none"}},
+    {"tiers", {"auto"}},
+    {"metrics", {"off"}},
+    {"log_level", {"error", "warn", "info", "debug"}},
+}};
+
 std::vector<std::string_view> names_of(bool live_only) {
   std::vector<std::string_view> names;
   for (const Key& key : kKeys)
@@ -372,6 +402,12 @@ const Key* find_key(std::string_view name) {
   const auto* const found =
       std::find_if(kKeys.begin(), kKeys.end(), [&](const Key& key) { return key.name == name; });
   return found == kKeys.end() ? nullptr : found;
+}
+
+std::span<const std::string_view> words_of(std::string_view name) {
+  const auto* const found = std::ranges::find(kWords, name, [](const auto& w) { return w.first; });
+  if (found == kWords.end()) return {};
+  return found->second;
 }
 
 std::span<const std::string_view> key_names() {

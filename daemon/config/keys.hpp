@@ -31,6 +31,9 @@ struct Key {
 std::span<const Key> keys();
 const Key* find_key(std::string_view name);
 
+/// The words that may stand for a value of the key, "auto" among others; none: there are none.
+std::span<const std::string_view> words_of(std::string_view name);
+
 /// Names of all keys: to suggest the nearest.
 std::span<const std::string_view> key_names();
 /// Names of the keys that `hmkctl set` takes.

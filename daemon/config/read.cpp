@@ -5,6 +5,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <sstream>
 
@@ -20,7 +21,8 @@ namespace {
 /// 010 for 8, .nan for a number and the first of two equal keys.
 class Reader {
  public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
+  Reader(std::string file, ConfigOrProblems base, Origin::Kind kind)
+      : file_(std::move(file)), read_(std::move(base)), kind_(kind) {}
 
   void read(const YAML::Node& root) {
     if (root.IsNull()) return;  // an empty file: all defaults
@@ -52,10 +54,9 @@ class Reader {
   }
 
   ConfigOrProblems take() {
-    ConfigOrProblems out{std::move(config_), {}};
     for (auto& [line, texts] : problems_)
-      for (std::string& text : texts) out.problems.push_back(std::move(text));
-    return out;
+      for (std::string& text : texts) read_.problems.push_back(std::move(text));
+    return std::move(read_);
   }
 
  private:
@@ -82,8 +83,9 @@ class Reader {
     }
     if (!is_word)
       return report(where, name, {"has no single value", "give one: " + std::string(key->help)});
-    const Result<void> done = key->set(config_, text);
-    if (!done) report(where, name, done.error());
+    const Result<void> done = key->set(read_.config, text);
+    if (!done) return report(where, name, done.error());
+    read_.origins[name] = {kind_, file_ + ":" + std::to_string(line_of(where))};
   }
 
   /// On one line.
@@ -96,7 +98,8 @@ class Reader {
   }
 
   std::string file_;
-  Config config_;
+  ConfigOrProblems read_;
+  Origin::Kind kind_;
   std::map<int, std::vector<std::string>> problems_;  // by line
 };
 
@@ -132,8 +135,15 @@ int count_documents(const std::string& text) {
 
 }  // namespace
 
-ConfigOrProblems read_config_text(const std::string& text, const std::string& file_name) {
-  Reader reader(file_name);
+std::string_view to_string(Origin::Kind kind) {
+  static constexpr std::array<std::string_view, 5> kNames{"default", "file", "saved", "flag",
+                                                          "set"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+ConfigOrProblems read_config_text(const std::string& text, const std::string& file_name,
+                                  ConfigOrProblems base, Origin::Kind kind) {
+  Reader reader(file_name, std::move(base), kind);
   try {
     if (count_documents(text) > 1) {
       reader.report(1, "",

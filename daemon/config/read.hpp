@@ -8,6 +8,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,34 @@
 
 namespace hmk {
 
+/// Where the value of a key comes from.
+struct Origin {
+  enum class Kind {
+    builtin,  ///< the default
+    file,     ///< hmkd.yaml
+    saved,    ///< `hmkctl set --save`
+    flag,     ///< hmkd's command line
+    set       ///< `hmkctl set`, until hmkd ends
+  };
+  Kind kind = Kind::builtin;
+  std::string place = {};  ///< "FILE:LINE", the flag, or nothing
+};
+/// "default", "file", "saved", "flag" or "set".
+std::string_view to_string(Origin::Kind kind);
+
+/// By key; a key that is not there has its default.
+using Origins = std::map<std::string, Origin, std::less<>>;
+
 struct ConfigOrProblems {
   Config config;
   std::vector<std::string> problems;  ///< one line each: "file:line: key: problem; remedy"
+  Origins origins = {};
 };
 
-ConfigOrProblems read_config_text(const std::string& text, const std::string& file_name);
+/// The text laid over `base`: a key that it does not name keeps its value.
+ConfigOrProblems read_config_text(const std::string& text, const std::string& file_name,
+                                  ConfigOrProblems base = {},
+                                  Origin::Kind kind = Origin::Kind::file);
 ConfigOrProblems read_config_file(const std::filesystem::path& path);
 
 }  // namespace hmk

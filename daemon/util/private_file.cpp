@@ -50,28 +50,36 @@ Result<void> PrivateFile::flush() {
   return {};
 }
 
-namespace {
-
-/// Into a file of another name beside it, which then takes its name.
-Result<void> replace_file(const std::string& path, std::string_view bytes) {
+Result<PendingFile> PendingFile::write(const std::string& path, std::string_view bytes,
+                                       mode_t mode) {
   std::string name = path + ".XXXXXX";
   Fd fd(::mkostemp(name.data(), O_CLOEXEC));
-  if (!fd) return cannot_write(path, "name another file");
-  std::FILE* const file = ::fdopen(fd.get(), "wb");
-  if (file != nullptr) (void)fd.release();
-  const bool is_written = file != nullptr &&
-                          std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() &&
-                          std::fflush(file) == 0 && ::fsync(::fileno(file)) == 0;
-  const int err = errno;
-  const bool is_closed = file != nullptr && std::fclose(file) == 0;
-  if (is_written && is_closed && ::rename(name.c_str(), path.c_str()) == 0) return {};
-  if (!is_written) errno = err;
-  const Error error = cannot_write(path, "make room for it, or name another file");
-  ::unlink(name.c_str());
-  return error;
+  if (!fd) return cannot_write(path, "check its folder, or name another file");
+  PendingFile pending(path, name);
+  for (std::string_view left = bytes; !left.empty();) {
+    const ssize_t wrote = ::write(fd.get(), left.data(), left.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return cannot_write(path, "make room for it");
+    left.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  if (::fchmod(fd.get(), mode) != 0 || ::fsync(fd.get()) != 0 || ::close(fd.release()) != 0)
+    return cannot_write(path, "make room for it");
+  return pending;
 }
 
-}  // namespace
+PendingFile::~PendingFile() {
+  if (!name_.empty()) ::unlink(name_.c_str());
+}
+
+Result<void> PendingFile::commit() {
+  if (::rename(name_.c_str(), path_.c_str()) != 0)
+    return cannot_write(path_, "check its folder, or name another file");
+  name_.clear();
+  const auto folder = std::filesystem::path(path_).parent_path();
+  const Fd fd(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd) (void)::fsync(fd.get());  // the name; where that fails the file is whole all the same
+  return {};
+}
 
 Result<void> replace_private_file(const std::string& path, std::string_view bytes) {
   struct stat st {};
@@ -83,7 +91,8 @@ Result<void> replace_private_file(const std::string& path, std::string_view byte
   }
   std::error_code ignored;  // a link stays one
   const auto target = std::filesystem::weakly_canonical(path, ignored).string();
-  return replace_file(ignored ? path : target, bytes);
+  auto pending = PendingFile::write(ignored ? path : target, bytes);
+  return pending ? pending->commit() : pending.error();
 }
 
 }  // namespace hmk

@@ -23,12 +23,19 @@ completes "--intervals" record status --int
 completes "--socket" attach 4711 --so
 completes "" status --rec
 completes "" doctor --root # hidden
+completes "mode move_time move_cost move move_bound" set mo
+completes "socket socket_group" get so
+completes "" set so # read at start only
+completes "track-only dry-run manage" set mode ""
+completes "manage" set --save mode m
+completes "" set interval ""
+completes "--save" set --sa
 
 words=$("$hmkctl" --help | sed -n '/^Subcommands:/,$s/^  \([a-z]\+\) .*/\1/p')
 [ "$(echo "$words" | wc -l)" -gt 15 ] || { echo "no verbs in --help"; failed=1; }
 for shell in zsh fish; do
 	script=$("$hmkctl" completion $shell)
-	for word in $words record rows once json socket; do
+	for word in $words record rows once json socket move_time tier-by-tier; do
 		[[ $script == *$word* ]] || { echo "$shell does not know '$word'"; failed=1; }
 	done
 	[[ $script == *root* ]] && { echo "$shell shows a hidden option"; failed=1; }

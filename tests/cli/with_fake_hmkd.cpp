@@ -11,9 +11,9 @@
 //   --slow          a third has: what is hot lies in the slowest tier again
 //   --ends          the process ends as soon as it is held
 //   --lives E N S   it goes on, in track-only: intervals of 20 ms, hot memory at first in the
-//                   slowest tier. @ROOT@/figure is how fast it is: 1000, by E more while that memory is in
-//                   tier 1, with a noise of N (standard deviation, half of it over some 150 ms),
-//                   drawn by S
+//                   slowest tier. @ROOT@/figure is how fast it is: 1000, by E more while that
+//                   memory is in tier 1, with a noise of N (standard deviation, half of it over
+//                   some 150 ms), drawn by S
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -224,11 +224,15 @@ int run(int argc, char** argv) {
                 },
                 .root = tree.root(),
                 .module_info = hmk::test::full_info(),
+                .origins = {{"mode", {hmk::Origin::Kind::file, "hmkd.yaml:2"}},
+                            {"socket", {hmk::Origin::Kind::flag, "--socket"}},
+                            {"attach", {hmk::Origin::Kind::file, "hmkd.yaml:3"}}},
                 .read_config =
                     [&] {
                       return hmk::read_config_text(
                           "interval: 1s\nmode: manage\nbuckets: 010\nx: 1\n", "hmkd.yaml");
-                    }});
+                    },
+                .saved = tree.root() / "saved.yaml"});
   if (const auto started = app.start(); !started) {
     std::fprintf(stderr, "%s\n", started.error().line().c_str());
     return 1;

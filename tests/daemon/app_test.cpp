@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-//
-// hmkd end to end without root and without the module: a FakeDevice below, a
-// recorded machine around, the real loop, policy and control verbs between.
-#include "app.hpp"
-
-#include <gtest/gtest.h>
+#include "app_fixture.hpp"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -13,108 +8,11 @@
 #include <csignal>
 
 #include "control/protocol.hpp"
-#include "fake_device.hpp"
-#include "support/sizes.hpp"
-#include "tree.hpp"
-#include "verbs.hpp"
 
 namespace hmk {
 namespace {
 
-using nlohmann::json;
-using test::FakeKernel;
-
-using hmk::test::kMiB;
-constexpr int kPid = 4711;
-
-hmk_record region(std::uint64_t start, int node, double whi) {
-  hmk_record record{};
-  record.start = start;
-  record.length = 2 * kMiB;
-  record.hi_q16 = record.whi_q16 = static_cast<__u32>(whi * 65536);
-  record.rate_q8 = static_cast<__s16>(whi * 1024);  // a step is a factor of 16
-  record.rate_dev_q8 = 64;
-  record.resident_pages = 512;
-  record.node = node;
-  record.generation = 1;
-  record.samples = 1;
-  record.leaf_shift = 21;
-  return record;
-}
-
-Snapshot interval(std::uint64_t seq, std::vector<hmk_record> records) {
-  Snapshot snapshot;
-  snapshot.interval.seq = seq;
-  snapshot.interval.start_ns = 1'000'000'000 * seq;
-  snapshot.interval.end_ns = 1'000'000'000 * (seq + 1);
-  snapshot.interval.profile_ns = 30'000'000;
-  snapshot.interval.budget_ns = 50'000'000;
-  snapshot.interval.num_scans = snapshot.interval.hotness_max = 3;
-  snapshot.interval.nr_regions = static_cast<__u32>(records.size());
-  snapshot.interval.nr_samples = snapshot.interval.nr_regions;
-  snapshot.records = std::move(records);
-  return snapshot;
-}
-
-class AppTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    test::put_four_tiers(tree_);
-    test::put_process(tree_, kPid, "redis-server");
-    config_.socket = (tree_.root() / "control.sock").string();
-    config_.attach = {rule_of_pid(kPid)};
-  }
-
-  App& start() {
-    app_ = std::make_unique<App>(
-        loop_, config_,
-        App::Options{
-            .attach = [this](std::int32_t pid, const hmk_params& params) -> Result<Session> {
-              if (attach_error_ != 0) return Error{"refused", "", attach_error_};
-              attached_.push_back(pid);
-              FakeKernel& kernel = pid == kPid ? kernel_ : others_[pid];
-              kernel.params = params;
-              return Session{std::make_unique<test::FakeDevice>(kernel), info_};
-            },
-            .root = tree_.root(),
-            .module_info = info_,
-            .ends_with_last_target = ends_with_last_target_,
-            .read_config = [this] { return file_; },
-            .waits = waits_,
-            .newcomers = newcomers_,
-            .settle = {}});
-    const Result<void> started = app_->start();
-    EXPECT_TRUE(started) << started.error().line();
-    return *app_;
-  }
-  /// All that is ready now; nothing in these tests waits for time.
-  void run() {
-    while (loop_.poll() > 0) continue;
-  }
-  json verb(const std::string& name, const json& args = json::object(), bool may_change = true) {
-    return run_verb(*app_, {name, args, {0, may_change}});
-  }
-  json data(const std::string& name, const json& args = json::object()) {
-    const json reply = verb(name, args);
-    EXPECT_EQ(reply["ok"], true) << reply;
-    return reply["data"];
-  }
-  json target(const std::string& name) { return data(name)["targets"][0]; }
-
-  test::Tree tree_;
-  boost::asio::io_context loop_;
-  FakeKernel kernel_;
-  std::map<std::int32_t, FakeKernel> others_;  ///< of any PID but kPid
-  hmk_info info_ = test::full_info();
-  Config config_;
-  ConfigOrProblems file_;  ///< what a reload reads
-  Waits* waits_ = nullptr;
-  Newcomers* newcomers_ = nullptr;
-  int attach_error_ = 0;
-  bool ends_with_last_target_ = true;
-  std::vector<std::int32_t> attached_;
-  std::unique_ptr<App> app_;
-};
+using namespace hmk::test;
 
 /// Counts the same for every process that is watched.
 class FakeWaits final : public Waits {
@@ -665,7 +563,7 @@ TEST_F(AppTest, ReloadTakesOverWhatTheFileSaysNow) {
   const json changed = data("reload")["changed"];
   ASSERT_EQ(changed.size(), 3u) << changed;
   EXPECT_EQ(changed[0], json::parse(R"({"key": "mode", "old": "track-only", "value": "manage",
-                                        "takes_effect": "now"})"));
+                                        "takes_effect": "now", "saved": null})"));
   EXPECT_EQ(changed[2]["takes_effect"], "at restart");
   EXPECT_EQ(kernel_.params.mask, HMK_PARAM_INTERVAL);
   EXPECT_EQ(app_->config().interval, std::chrono::milliseconds(500));
@@ -1136,22 +1034,6 @@ TEST_F(SharingAppTest, WhatIsOnlyWatchedTakesNoRoomFromWhatIsManaged) {
   EXPECT_TRUE(others_[kOther].tickets.empty()) << "see OneTakesOfTheOtherWhatItsWeightGivesIt";
 }
 
-class AppRulesTest : public AppTest {
- protected:
-  void SetUp() override {
-    AppTest::SetUp();
-    ends_with_last_target_ = false;
-    rule("comm=redis-server");
-  }
-  void rule(const std::string& word) { config_.attach = {*parse_rule(word)}; }
-  json managed() {
-    const json status = data("status");
-    json pids = json::array();
-    for (const json& row : status["targets"]) pids.push_back(row["pid"]);
-    return pids;
-  }
-};
-
 TEST_F(AppRulesTest, ManagesWhoIsThereAndWhoAppears) {
   start();
   EXPECT_EQ(managed(), json({kPid}));
@@ -1172,39 +1054,6 @@ TEST_F(AppRulesTest, WhoWasDetachedByHandIsLeftAloneUntilItsPidIsAnothers) {
   app_->find_processes();
   EXPECT_EQ(managed(), json({kPid}));
 }
-
-/// Tells what the test says.
-class FakeNewcomers final : public Newcomers {
- public:
-  void tell(const Told& told) {
-    told_ = told;
-    const std::uint64_t one = 1;
-    (void)!::write(wake_.get(), &one, sizeof(one));
-  }
-  int poll_fd() const override { return wake_.get(); }
-  Told take() override {
-    std::uint64_t count = 0;
-    (void)!::read(wake_.get(), &count, sizeof(count));
-    return std::exchange(told_, std::set<std::int32_t>{});
-  }
-
- private:
-  Fd wake_{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
-  Told told_;
-};
-
-class AppToldTest : public AppRulesTest {
- protected:
-  void SetUp() override {
-    AppRulesTest::SetUp();
-    newcomers_ = &told_;
-  }
-  void tell(const Told& told) {
-    told_.tell(told);
-    run();
-  }
-  FakeNewcomers told_;
-};
 
 TEST_F(AppToldTest, LooksAtWhoItIsToldOfAndAtAllWhenSomeWereLost) {
   start();

@@ -32,8 +32,9 @@ struct FakeKernel {
   std::vector<Ticket> tickets;  ///< in flight, oldest first
   std::map<std::uint64_t, std::vector<hmk_range_result>> finished;
   std::vector<std::uint64_t> cancelled;  ///< cookies
-  int refuse_move = 0;  ///< errno of the next moves
+  int refuse_move = 0;                   ///< errno of the next moves
   int refuse_set = 0;
+  std::function<void()> when_set;
   std::size_t nr_checked = 0;  ///< ranges of dry runs
   bool is_open = true;
   bool runs = true;  ///< the interval clock
@@ -99,6 +100,7 @@ class FakeDevice : public Device {
   Result<void> set(const hmk_params& params) override {
     if (kernel_.refuse_set != 0) return Error{"hmk refused SET", "", kernel_.refuse_set};
     kernel_.params = params;
+    if (kernel_.when_set) kernel_.when_set();
     return {};
   }
   Result<void> run(bool runs) override {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "config/keys.hpp"
 #include "util/cli.hpp"
 #include "verb.hpp"
 
@@ -21,6 +22,21 @@ std::string words_after(const CLI::App& app) {
   return words;
 }
 
+std::string joined(std::span<const std::string_view> words) {
+  std::string text;
+  for (const std::string_view word : words) text += (text.empty() ? "" : " ") + std::string(word);
+  return text;
+}
+
+/// The lines of a `case` over $word: what may follow each key that has words for values.
+std::string value_cases(const std::string& before, const std::string& after) {
+  std::string cases;
+  for (const std::string_view key : hmk::live_key_names())
+    if (const auto words = hmk::words_of(key); !words.empty())
+      cases += "      " + std::string(key) + ") " + before + joined(words) + after + " ;;\n";
+  return cases;
+}
+
 /// Text between single quotes of a shell.
 std::string quoted(const std::string& text) {
   std::string out = "'";
@@ -35,7 +51,7 @@ std::string bash_script(const CLI::App& app) {
   // Without a match bash falls back to file names: for 'record' and 'heatmap --record'.
   return "# bash completion of hmkctl\n"
          "_hmkctl() {\n"
-         "  local word words=" +
+         "  local word= words=" +
          quoted(words_after(app)) +
          "\n"
          "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
@@ -43,6 +59,17 @@ std::string bash_script(const CLI::App& app) {
          cases +
          "    esac\n"
          "  done\n"
+         "  case $word:${COMP_WORDS[COMP_CWORD]} in\n"
+         "    *:-*) ;;\n"
+         "    get:*) words=" +
+         quoted(joined(hmk::key_names())) +
+         " ;;\n"
+         "    set:*) words=\n"
+         "      case ${COMP_WORDS[COMP_CWORD-1]} in\n"
+         "      set | -*) words=" +
+         quoted(joined(hmk::live_key_names())) + " ;;\n" + value_cases("words='", "'") +
+         "      esac ;;\n"
+         "  esac\n"
          "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
          "}\n"
          "complete -o default -F _hmkctl hmkctl\n";
@@ -55,8 +82,15 @@ std::string zsh_script(const CLI::App& app) {
     out << "    " << quoted(verb->get_name() + ":" + verb->get_description()) << "\n";
   out << "  )\n  local word verb=\n  for word in ${words[2,CURRENT-1]}; do\n"
          "    (( ${verbs[(I)$word:*]} )) && verb=$word && break\n  done\n  case $verb in\n";
-  for (const CLI::App* const verb : hmk::subcommands(app))
-    out << "    " << verb->get_name() << ") compadd -- " << words_after(*verb) << " ;;\n";
+  for (const CLI::App* const verb : hmk::subcommands(app)) {
+    out << "    " << verb->get_name() << ") compadd -- " << words_after(*verb);
+    if (verb->get_name() == "get") out << " " << joined(hmk::key_names());
+    if (verb->get_name() == "set")
+      out << "\n      case ${words[CURRENT-1]} in\n      set | -*) compadd -- "
+          << joined(hmk::live_key_names()) << " ;;\n"
+          << value_cases("compadd -- ", "") << "      esac";
+    out << " ;;\n";
+  }
   out << "    *) _describe verb verbs ;;\n  esac\n";
   // Whatever the verb, a word that no option begins may be a file.
   out << "  [[ $PREFIX = -* ]] || [[ -z $verb ]] || _files\n}\n"
@@ -82,6 +116,17 @@ std::string fish_script(const CLI::App& app) {
         << quoted(verb->get_description()) << "\n";
     fish_options(out, *verb, " -n '__fish_seen_subcommand_from " + verb->get_name() + "'");
   }
+  const auto keys = [&](const char* verb, std::span<const std::string_view> names) {
+    out << "complete -c hmkctl -n '__fish_seen_subcommand_from " << verb << "' -f -a "
+        << quoted(joined(names)) << "\n";
+  };
+  keys("get", hmk::key_names());
+  keys("set", hmk::live_key_names());
+  for (const std::string_view key : hmk::live_key_names())
+    if (const auto words = hmk::words_of(key); !words.empty())
+      out << "complete -c hmkctl -n '__fish_seen_subcommand_from set; and "
+             "__fish_seen_subcommand_from "
+          << key << "' -f -a " << quoted(joined(words)) << "\n";
   return out.str();
 }
 

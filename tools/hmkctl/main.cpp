@@ -41,6 +41,8 @@ constexpr std::array kVerbs{
          hmkctl::make_gain},
     Verb{"why", "what was seen of an address or region, what was decided about it and why",
          hmkctl::make_why},
+    Verb{"get", "the values in force, and where each comes from", hmkctl::make_get},
+    Verb{"config", "the configuration in force, as a file that hmkd reads", hmkctl::make_config},
     Verb{"set", "change a parameter of the running hmkd", hmkctl::make_set},
     Verb{"attach", "manage one more process", hmkctl::make_attach},
     Verb{"detach", "leave a process alone", hmkctl::make_detach},

@@ -31,6 +31,8 @@ Run make_top(CLI::App& verb);
 Run make_stats(CLI::App& verb);
 Run make_gain(CLI::App& verb);
 Run make_why(CLI::App& verb);
+Run make_get(CLI::App& verb);
+Run make_config(CLI::App& verb);
 Run make_set(CLI::App& verb);
 Run make_attach(CLI::App& verb);
 Run make_detach(CLI::App& verb);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "config/write.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "config/keys.hpp"
+#include "util/printable.hpp"
+
+namespace hmk {
+namespace {
+
+/// In quotes where YAML would take it for more than a word.
+std::string quoted(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("/._+-=%:@*?").find(c) != std::string_view::npos;
+  };
+  const bool is_word = !text.empty() && std::ranges::all_of(text, is_plain) &&
+                       std::string_view("=%:@*?-").find(text[0]) == std::string_view::npos &&
+                       text.back() != ':';
+  if (is_word) return text;
+  YAML::Emitter out;
+  out << YAML::DoubleQuoted << text;
+  return out.c_str();
+}
+
+std::string value_text(const Key& key, const Config& config) {
+  const std::string text = key.get(config);
+  if (!key.is_list || (!text.empty() && text.find(',') == text.npos)) return quoted(text);
+  std::string list = "[";
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    list += (from == 0 ? "" : ", ") + quoted(text.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return list + "]";
+}
+
+}  // namespace
+
+std::string to_yaml(const Config& config, const Origins& origins,
+                    std::span<const std::string_view> names) {
+  std::string text;
+  for (const std::string_view name : names) {
+    const Key* const key = find_key(name);
+    if (key == nullptr) continue;
+    text += std::string(name) + ": " + value_text(*key, config);
+    if (const auto origin = origins.find(name); origin != origins.end())
+      text += "  # " + std::string(to_string(origin->second.kind)) +
+              (origin->second.place.empty() ? "" : " " + printable(origin->second.place));
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace hmk
