@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "app.hpp"
+#include "managed.hpp"
 
 #include <unistd.h>
 
@@ -17,19 +17,6 @@
 
 namespace hmk {
 
-/// A target and the wait on its descriptor, which the device owns.
-struct App::Managed {
-  Managed(boost::asio::io_context& loop, std::unique_ptr<Target> t, AttachRule by)
-      : target(std::move(t)), descriptor(loop, target->device().poll_fd()), rule(std::move(by)) {}
-  ~Managed() { descriptor.release(); }
-  Managed(const Managed&) = delete;
-  Managed& operator=(const Managed&) = delete;
-
-  std::unique_ptr<Target> target;
-  boost::asio::posix::stream_descriptor descriptor;
-  AttachRule rule;  ///< why it is managed; of its PID when by hand
-};
-
 App::App(boost::asio::io_context& loop, Config config, Options options)
     : loop_(loop),
       config_(std::move(config)),
@@ -38,14 +25,14 @@ App::App(boost::asio::io_context& loop, Config config, Options options)
       service_(loop),
       signals_(loop, SIGINT, SIGTERM, SIGHUP),
       server_(loop, [this](const Request& request) { return run_verb(*this, request); }),
-      finder_(loop, config_.attach_poll, [this] { find_processes(); }),
+      finder_(loop, config_.attach_poll,
+              [this] { guard("attach_poll", [this] { look_again(); }); }),
       told_(loop),
       settled_(loop),
-      pacer_(loop) {
+      pacer_(loop),
+      status_timer_(loop) {
   pace_.limit(config_.bandwidth);
-  if (options_.newcomers == nullptr) return;
-  finder_.stop();
-  told_.assign(options_.newcomers->poll_fd());
+  if (options_.newcomers != nullptr) told_.assign(options_.newcomers->poll_fd());
 }
 
 App::~App() {
@@ -55,21 +42,22 @@ App::~App() {
 Result<void> App::start() {
   if (Result<void> known = check_tiers(read_machine(options_.root), config_.tiers); !known)
     return known;
+  const OperatorState::StartTimes by_hand = restore_state();
   for (const AttachRule& rule : config_.attach) {
-    const std::int32_t pid = pid_of(rule);
-    if (pid == 0) continue;
-    Result<void> done = attach_by(rule, pid);
-    if (done) continue;
-    if (options_.ends_with_last_target) return done;
-    spdlog::warn("not attached pid={} reason=\"{}\"", pid, done.error().line());
+    if (left_alone_.contains(pid_of(rule))) continue;
+    if (!options_.ends_with_last_target)
+      attach_pid_of(rule);
+    else if (const std::int32_t pid = pid_of(rule); pid != 0)
+      if (Result<void> done = attach_by(rule, pid); !done) return done;
   }
+  for (const auto& [pid, start] : by_hand) attach_pid_of(rule_of_pid(pid));
   find_processes();
   wait_for_newcomers();
   if (Result<void> open = server_.listen(
           config_.socket, {.readers = config_.socket_group, .admins = config_.admin_group});
       !open)
     return open;
-  server_.on_leave([this](std::uint64_t client) { release(client); });
+  server_.on_leave([this](std::uint64_t client) { guard("release", [&] { release(client); }); });
   server_.serve_pages([this](const std::string& path) { return run_page(*this, path); });
   if (!config_.metrics.empty())
     if (Result<void> open = server_.listen_loopback(config_.metrics); !open) return open;
@@ -86,11 +74,12 @@ void App::wait_for_signal() {
     if (ec) return;
     if (signal == SIGHUP) {
       wait_for_signal();
-      if (const auto changes = reload(); !changes) {
-        std::istringstream lines(changes.error().line());
+      guard("reload", [this] {
+        const auto changes = reload();
+        std::istringstream lines(changes ? "" : changes.error().line());
         for (std::string line; std::getline(lines, line);)
           spdlog::error("not reloaded reason=\"{}\"", line);
-      }
+      });
       return;
     }
     spdlog::info("stopping signal={}", signal);
@@ -108,51 +97,6 @@ Surroundings App::around() {
   return {config_, machine_, options_.root, pace_};
 }
 
-Result<void> App::attach(std::int32_t pid) {
-  return attach_by(rule_of_pid(pid), pid);
-}
-
-Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
-  if (managed_.contains(pid))
-    return Error{"PID " + std::to_string(pid) + " is managed already", "see 'hmkctl status'"};
-  Result<ProcessInfo> process = read_process(options_.root, pid);
-  if (!process) return process.error();
-  Result<Session> session = options_.attach(pid, to_params(config_));
-  if (!session) return session.error();
-
-  auto target = std::make_unique<Target>(pid, *std::move(process), *std::move(session));
-  if (is_paused_)
-    if (const Result<void> stopped = target->device().run(false); !stopped) return stopped.error();
-  machine_ = read_machine(options_.root);
-  target->look_around(around());
-  if (const auto held = holds_.find(pid); held != holds_.end())
-    target->hold(held->second.mode, config_);  // over an exec, too
-  spdlog::info("attached pid={} comm={} rule={} mode={} features=\"{}\"", pid,
-               printable_word(target->process().comm), to_string(rule),
-               to_string(target->mode(config_)), feature_names(target->session()));
-  if (config_.mode == Mode::manage && !can_move(target->session()))
-    spdlog::warn("cannot move pid={} missing=\"{}\" hint=\"only tracked on this kernel\"", pid,
-                 static_cast<const char*>(target->session().info.missing));
-  Managed& managed =
-      *managed_.emplace(pid, std::make_unique<Managed>(loop_, std::move(target), rule))
-           .first->second;
-  watch(managed);
-  if (options_.waits != nullptr)
-    if (const Result<void> counted = options_.waits->watch(pid); !counted)
-      spdlog::warn("waits not counted pid={} reason=\"{}\"", pid, counted.error().line());
-  report_status();
-  return {};
-}
-
-Result<void> App::detach(std::int32_t pid) {
-  if (!managed_.contains(pid))
-    return Error{"PID " + std::to_string(pid) + " is not managed", "see 'hmkctl status'"};
-  spdlog::info("detached pid={}", pid);
-  left_alone_[pid] = find(pid)->process().start_time;
-  forget(pid);
-  return {};
-}
-
 Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool put_back) {
   if (client == 0) return Error{"a mode is held over a connection only", "use 'hmkctl try PID'"};
   if (is_paused_) return Error{"hmkd is paused", "go on with 'hmkctl resume' and try again"};
@@ -165,7 +109,7 @@ Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool p
   holds_.at(pid).mode = mode;
   if (target != nullptr) {
     target->hold(mode, config_);
-  } else if (Result<void> done = attach(pid); !done) {
+  } else if (Result<void> done = attach_by(rule_of_pid(pid), pid); !done) {
     holds_.erase(pid);
     return done;
   }
@@ -190,21 +134,27 @@ void App::release(std::uint64_t client) {
   find_processes();  // a rule may have named meanwhile what was attached for a hold
 }
 
-void App::forget(std::int32_t pid) {
-  holds_.erase(pid);
-  managed_.erase(pid);
-  if (options_.waits != nullptr) options_.waits->forget(pid);
-  report_status();
-  if (managed_.empty() && options_.ends_with_last_target) stop();
-}
-
 void App::watch(Managed& managed) {
   managed.descriptor.async_wait(
       boost::asio::posix::descriptor_base::wait_read,
       [this, pid = managed.target->pid()](const boost::system::error_code& ec) {
         // After a detach the wait is cancelled; the PID may be managed anew by then.
-        if (!ec) on_readable(pid);
+        if (ec || guard("interval", [&] { on_readable(pid); })) return;
+        if (const Target* const target = find(pid))
+          left_alone_[pid] = {target->process().start_time, false};
+        forget(pid);
       });
+}
+
+/// What fails in a step of the loop costs that step and not hmkd.
+bool App::guard(const char* step, const std::function<void()>& run) {
+  try {
+    run();
+    return true;
+  } catch (const std::exception& e) {
+    spdlog::error("step failed step={} reason=\"{}\" hint=\"report it as a bug\"", step, e.what());
+    return false;
+  }
 }
 
 void App::on_readable(std::int32_t pid) {
@@ -224,7 +174,7 @@ void App::on_readable(std::int32_t pid) {
       on_gone(pid);
       break;
     case Target::State::stopped:
-      left_alone_[pid] = find(pid)->process().start_time;
+      left_alone_[pid] = {find(pid)->process().start_time, false};
       forget(pid);
       break;
     case Target::State::broken:
@@ -242,115 +192,11 @@ void App::keep_pace() {
   pacer_.expires_at(*next);
   pacer_.async_wait([this](const boost::system::error_code& ec) {
     if (ec) return;
-    for (Target* const target : targets()) target->retry_moves();
-    keep_pace();
+    guard("moves", [this] {
+      for (Target* const target : targets()) target->retry_moves();
+      keep_pace();
+    });
   });
-}
-
-/// The address space has ended: with the process, or by an exec that gave it a
-/// new one. The start time tells a reused PID from the same process.
-void App::on_gone(std::int32_t pid) {
-  const ProcessInfo before = managed_.at(pid)->target->process();
-  const AttachRule rule = managed_.at(pid)->rule;
-  managed_.erase(pid);
-  const Result<ProcessInfo> now = read_process(options_.root, pid);
-  if (now && now->start_time == before.start_time && is_named_still(rule, pid)) {
-    const Result<void> again = attach_by(rule, pid);
-    if (again) return;
-    spdlog::warn("not attached again pid={} reason=\"{}\"", pid, again.error().line());
-  }
-  spdlog::info("target ended pid={} comm={}", pid, printable_word(before.comm));
-  forget(pid);
-}
-
-bool App::is_named_still(const AttachRule& rule, std::int32_t pid) const {
-  if (rule.kind == AttachRule::Kind::pid || rule.children) return true;
-  const auto process = read_candidate(options_.root, pid, true);
-  return process && !find_wanted({*process}, config_.attach, {}).empty();
-}
-
-RuleByPid App::managed_rules() const {
-  RuleByPid rules;
-  for (const auto& [pid, managed] : managed_) rules.emplace(pid, managed->rule);
-  return rules;
-}
-
-bool App::has_looking_rule() const {
-  return std::ranges::any_of(config_.attach, [](const AttachRule& rule) {
-    return rule.kind != AttachRule::Kind::pid || rule.children;
-  });
-}
-
-void App::wait_for_newcomers() {
-  if (options_.newcomers == nullptr || is_waiting_ || !has_looking_rule()) return;
-  is_waiting_ = true;
-  told_.async_wait(boost::asio::posix::descriptor_base::wait_read,
-                   [this](const boost::system::error_code& ec) {
-                     if (ec) return;
-                     settled_.expires_after(options_.settle);
-                     settled_.async_wait([this](const boost::system::error_code& cancelled) {
-                       if (cancelled) return;
-                       is_waiting_ = false;
-                       find_processes(options_.newcomers->take());
-                       wait_for_newcomers();
-                     });
-                   });
-}
-
-void App::find_processes(const Told& told) {
-  if (!has_looking_rule()) return;
-  const bool with_cgroup = std::ranges::any_of(config_.attach, [](const AttachRule& rule) {
-    return rule.kind == AttachRule::Kind::cgroup || rule.kind == AttachRule::Kind::unit;
-  });
-  const std::vector<Candidate> processes = told ? read_candidates(options_.root, *told, with_cgroup)
-                                                : list_processes(options_.root, with_cgroup);
-  std::map<std::int32_t, std::uint64_t> start_times;
-  for (const Candidate& process : processes) start_times.emplace(process.pid, process.start_time);
-  std::erase_if(left_alone_, [&](const auto& left) {
-    const auto now = start_times.find(left.first);
-    if (now != start_times.end()) return now->second != left.second;
-    return !told || told->contains(left.first);
-  });
-  for (const auto& [pid, rule] : find_wanted(processes, config_.attach, managed_rules())) {
-    if (managed_.contains(pid) || left_alone_.contains(pid) || pid == ::getpid()) continue;
-    const Result<void> done = attach_by(rule, pid);
-    if (done || done.error().err == ESRCH) continue;  // it has just ended
-    left_alone_.emplace(pid, start_times.at(pid));
-    spdlog::warn("not attached pid={} rule={} reason=\"{}\"", pid, to_string(rule),
-                 done.error().line());
-  }
-}
-
-/// Who was managed by a rule that is gone, and is named by no other, is left; who was
-/// attached by hand stays.
-void App::rules_changed(const std::vector<AttachRule>& old) {
-  const auto is_in = [](const std::vector<AttachRule>& rules, const AttachRule& rule) {
-    return std::ranges::find(rules, rule) != rules.end();
-  };
-  RuleByPid managed = managed_rules();
-  std::erase_if(managed, [&](const auto& entry) {
-    return is_in(old, entry.second) && !is_in(config_.attach, entry.second);
-  });
-  const RuleByPid wanted =
-      find_wanted(list_processes(options_.root, true), config_.attach, managed);
-  for (const auto& [pid, rule] : managed_rules()) {
-    if (managed.contains(pid)) continue;
-    if (const auto by = wanted.find(pid); by != wanted.end()) {
-      managed_.at(pid)->rule = by->second;
-      continue;
-    }
-    spdlog::info("detached pid={} reason=\"rule {} is gone\"", pid, to_string(rule));
-    forget(pid);
-  }
-  left_alone_.clear();
-  for (const AttachRule& rule : config_.attach) {
-    const std::int32_t pid = pid_of(rule);
-    if (pid == 0 || is_in(old, rule) || managed_.contains(pid)) continue;
-    if (const Result<void> done = attach_by(rule, pid); !done)
-      spdlog::warn("not attached pid={} reason=\"{}\"", pid, done.error().line());
-  }
-  find_processes();
-  wait_for_newcomers();
 }
 
 Result<void> App::pause(bool is_paused) {
@@ -364,6 +210,7 @@ Result<void> App::pause(bool is_paused) {
   }
   is_paused_ = is_paused;
   spdlog::info(is_paused ? "paused" : "resumed");
+  save_state();
   report_status();
   return {};
 }
@@ -383,11 +230,29 @@ std::vector<Target*> App::targets() {
   return all;
 }
 
+/// At most once a second, however many events there are, with the first few processes.
 void App::report_status() {
+  is_status_due_ = true;
+  if (is_status_held_) return;
+  is_status_due_ = false;
+  is_status_held_ = true;
+  service_.status(status_text());
+  status_timer_.expires_after(std::chrono::seconds(1));
+  status_timer_.async_wait([this](const boost::system::error_code& ec) {
+    if (ec) return;
+    is_status_held_ = false;
+    if (is_status_due_) report_status();
+  });
+}
+
+std::string App::status_text() const {
+  constexpr std::size_t kShown = 8;
   std::string text = (is_paused_ ? "paused" : to_string(config_.mode)) + ", " +
                      std::to_string(managed_.size()) +
                      (managed_.size() == 1 ? " process" : " processes");
+  std::size_t nr = 0;
   for (const auto& [pid, managed] : managed_) {
+    if (++nr > kShown) return text + ", " + std::to_string(managed_.size() - kShown) + " more";
     if (!managed->target->session().instead.empty())
       text += ", pid " + std::to_string(pid) + " without the module";
     if (!managed->target->last()) continue;
@@ -398,7 +263,7 @@ void App::report_status() {
     text += ", pid " + std::to_string(pid) + " profiling " + format_percent_bp(used_bp) + " of " +
             format_percent_bp(config_.overhead_bp);
   }
-  service_.status(text);
+  return text;
 }
 
 }  // namespace hmk

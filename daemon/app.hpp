@@ -28,6 +28,7 @@
 #include "control/server.hpp"
 #include "device/device.hpp"
 #include "service.hpp"
+#include "state.hpp"
 #include "target.hpp"
 #include "util/private_file.hpp"
 #include "util/ticker.hpp"
@@ -45,6 +46,7 @@ class App {
     std::function<ConfigOrProblems()> read_config = {};       ///< the file anew, for a reload
     std::function<void(ConfigOrProblems&)> apply_flags = {};  ///< over all that was read
     std::filesystem::path saved = {};  ///< what `set --save` keeps; empty: nothing is kept
+    std::filesystem::path state = {};  ///< what was done by hand; empty: ends with hmkd
     Waits* waits = nullptr;            ///< null: not counted
     Newcomers* newcomers = nullptr;    ///< null: looked for every attach_poll
     /// After who was told of, before who is looked at: most forks exec at once, and
@@ -67,8 +69,19 @@ class App {
   void find_processes(const Told& told = std::nullopt);
 
   // What the control verbs do. Each leaves everything as it was when it fails.
+  /// By hand: kept over a restart of hmkd.
   Result<void> attach(std::int32_t pid);
   Result<void> detach(std::int32_t pid);
+  struct RuleChange {
+    std::string rule;
+    std::size_t named = 0;    ///< processes that it names now; of one that goes: that were let go
+    std::size_t managed = 0;  ///< of them, by this rule
+    std::size_t waiting = 0;  ///< for their size, or because they could not be attached yet
+    std::string saved = {};   ///< the file that keeps it
+  };
+  /// One rule more or less in `attach`, and what follows from it.
+  Result<RuleChange> attach_rule(const std::string& word, bool save);
+  Result<RuleChange> detach_rule(const std::string& word, bool save);
   /// Until `client` leaves: the process is in this mode, whatever the config's, and managed.
   /// Afterwards all is as it was. By the same client again: another mode. With `put_back` what
   /// was moved goes back to where it lay first.
@@ -105,15 +118,38 @@ class App {
     bool attached;  ///< for it: to be let go with it
   };
 
+  /// By no rule again, as long as the PID is this process's.
+  struct LeftAlone {
+    std::uint64_t start_time = 0;
+    bool by_hand = false;  ///< else it could not be attached
+  };
+  /// Named by a rule, and to be attached when it is large enough or can be.
+  struct Waiting {
+    AttachRule rule;
+    std::uint64_t start_time = 0;
+    bool has_failed = false;
+  };
+
   Surroundings around();
+  bool guard(const char* step, const std::function<void()>& run);
   void watch(Managed& managed);
   void on_readable(std::int32_t pid);
   void on_gone(std::int32_t pid);
   void forget(std::int32_t pid);
   void release(std::uint64_t client);
   Result<void> attach_by(const AttachRule& rule, std::int32_t pid);
+  void put_off(std::int32_t pid, const Waiting& as, const Error& error);
+  void attach_pid_of(const AttachRule& rule);
+  void take(const Candidate& process, const AttachRule& rule);
+  void look_again();
+  template <class ByPid>
+  static void forget_the_gone(ByPid& known, const std::vector<Candidate>& processes,
+                              const Told& told);
   RuleByPid managed_rules() const;
-  bool is_named_still(const AttachRule& rule, std::int32_t pid) const;
+  std::optional<AttachRule> rule_after_exec(const AttachRule& rule, const Candidate& process);
+  OperatorState state() const;
+  void save_state();
+  OperatorState::StartTimes restore_state();
   void rules_changed(const std::vector<AttachRule>& old);
   ConfigOrProblems read_all(const std::optional<std::string>& saved_text) const;
   Result<std::optional<PendingFile>> write_saved(const Key& key,
@@ -126,6 +162,7 @@ class App {
   void wait_for_signal();
   void keep_pace();
   void report_status();
+  std::string status_text() const;
 
   boost::asio::io_context& loop_;
   Config config_;
@@ -138,11 +175,13 @@ class App {
   boost::asio::signal_set signals_;
   Server server_;
   std::map<std::int32_t, std::unique_ptr<Managed>> managed_;
-  std::map<std::int32_t, Hold> holds_;                ///< by PID
-  std::map<std::int32_t, std::uint64_t> left_alone_;  ///< PID, start time: not by a rule again
+  std::map<std::int32_t, Hold> holds_;            ///< by PID
+  std::map<std::int32_t, LeftAlone> left_alone_;  ///< by PID
+  std::map<std::int32_t, Waiting> waiting_;       ///< by PID
   Ticker finder_;
   boost::asio::posix::stream_descriptor told_;  ///< of the newcomers, who own it
-  boost::asio::steady_timer settled_, pacer_;
+  boost::asio::steady_timer settled_, pacer_, status_timer_;
+  bool is_status_held_ = false, is_status_due_ = false;
   bool is_waiting_ = false;  ///< for newcomers
 };
 

@@ -42,10 +42,13 @@ Result<void> App::tell_module(const Config& now) {
       told.push_back(target);
       continue;
     }
+    if (done.error().err == ESRCH) continue;  // it has ended; the event is on its way
     for (Target* const changed : told)
       if (const Result<void> undone = changed->device().set(back); !undone)
         spdlog::error("not set back pid={} reason=\"{}\"", changed->pid(), undone.error().line());
-    return done;
+    return Error{"PID " + std::to_string(target->pid()) + " (" + target->process().comm +
+                     "): " + done.error().what,
+                 done.error().remedy, done.error().err};
   }
   return {};
 }

@@ -62,12 +62,13 @@ hmk::ConfigOrProblems read_file(const Flags& flags) {
   return {};
 }
 
-std::filesystem::path saved_file(const Flags& flags) {
-  return flags.state.empty() ? "" : std::filesystem::path(flags.state) / "saved.yaml";
+/// Nothing where no folder for it is known.
+std::filesystem::path kept_file(const Flags& flags, const char* name) {
+  return flags.state.empty() ? "" : std::filesystem::path(flags.state) / name;
 }
 
 hmk::ConfigOrProblems load_config(const Flags& flags) {
-  hmk::ConfigOrProblems got = hmk::read_saved(saved_file(flags), read_file(flags));
+  hmk::ConfigOrProblems got = hmk::read_saved(kept_file(flags, "saved.yaml"), read_file(flags));
   apply(flags, got);
   return got;
 }
@@ -128,7 +129,8 @@ int serve(const Flags& flags, hmk::ConfigOrProblems read) {
                 .origins = std::move(read.origins),
                 .read_config = [&] { return read_file(flags); },
                 .apply_flags = [&](hmk::ConfigOrProblems& all) { apply(flags, all); },
-                .saved = saved_file(flags),
+                .saved = kept_file(flags, "saved.yaml"),
+                .state = flags.pid != 0 ? "" : kept_file(flags, "state.json"),
                 .waits = waits ? waits->get() : nullptr,
                 .newcomers = newcomers ? newcomers->get() : nullptr});
   if (const auto started = app.start(); !started) return fail(started.error().line());

@@ -371,9 +371,9 @@ json report_daemon(const App& app) {
           {"socket", app.config().socket}};
 }
 
-json report_status(App& app) {
+json report_status(App& app, const std::vector<Target*>& shown) {
   json targets = json::array();
-  for (Target* const target : app.targets())
+  for (Target* const target : shown)
     targets.push_back({{"pid", target->pid()},
                        {"comm", target->process().comm},
                        {"rule", app.rule_of(target->pid())},
@@ -409,9 +409,9 @@ json report_gains(const App& app, const std::vector<Target*>& targets) {
   return {{"targets", rows}};
 }
 
-json report_stats(App& app) {
+json report_stats(App& app, const std::vector<Target*>& shown) {
   json targets = json::array();
-  for (Target* const target : app.targets()) targets.push_back(stats_of(*target, app));
+  for (Target* const target : shown) targets.push_back(stats_of(*target, app));
   return {{"targets", targets}};
 }
 

@@ -86,11 +86,15 @@ json misused(const Error& error) {
   return refusal("usage", error);
 }
 
-json verb_status(App& app, const Request& /*request*/) {
-  return answer(report_status(app));
+json verb_status(App& app, const Request& request) {
+  const auto targets = targets_arg(app, request.args);
+  if (!targets) return failed(targets.error());
+  return answer(report_status(app, *targets));
 }
-json verb_stats(App& app, const Request& /*request*/) {
-  return answer(report_stats(app));
+json verb_stats(App& app, const Request& request) {
+  const auto targets = targets_arg(app, request.args);
+  if (!targets) return failed(targets.error());
+  return answer(report_stats(app, *targets));
 }
 json verb_version(App& app, const Request& /*request*/) {
   return answer(report_version(app));
@@ -244,11 +248,37 @@ json with_pid(App& app, const Request& request, Result<void> (App::*act)(std::in
   return answer({{"target", {{"pid", number}, {"comm", comm}}}});
 }
 
+std::string note_of(const App::RuleChange& change, const std::string& verb) {
+  if (verb == "detach") return "";
+  if (change.named == 0) return "names no process now; those that come count";
+  if (change.waiting != 0) return "processes below min-size are checked every attach_poll";
+  return "";
+}
+
+json with_rule(App& app, const Request& request,
+               Result<App::RuleChange> (App::*act)(const std::string&, bool)) {
+  const auto word = text_arg(request.args, "rule");
+  if (!word) return misused(word.error());
+  const auto save = flag_arg(request.args, "save");
+  if (!save) return misused(save.error());
+  const auto change = (app.*act)(*word, *save);
+  if (!change) return change.error().err != 0 ? failed(change.error()) : misused(change.error());
+  return answer({{"rule",
+                  {{"rule", change->rule},
+                   {"named", change->named},
+                   {"managed", change->managed},
+                   {"waiting", change->waiting},
+                   {"saved", change->saved.empty() ? json() : json(change->saved)},
+                   {"note", note_of(*change, request.verb)}}}});
+}
+
 json verb_attach(App& app, const Request& request) {
-  return with_pid(app, request, &App::attach);
+  return request.args.contains("rule") ? with_rule(app, request, &App::attach_rule)
+                                       : with_pid(app, request, &App::attach);
 }
 json verb_detach(App& app, const Request& request) {
-  return with_pid(app, request, &App::detach);
+  return request.args.contains("rule") ? with_rule(app, request, &App::detach_rule)
+                                       : with_pid(app, request, &App::detach);
 }
 
 /// A mode for one process as long as the connection lasts: of `hmkctl try` and `ab`. With
@@ -320,7 +350,8 @@ json run_verb(App& app, const Request& request) {
 Server::Page run_page(App& app, const std::string& path) {
   try {
     if (path != "/metrics") return {};
-    return {kOpenMetricsType, to_open_metrics(report_status(app), report_stats(app))};
+    return {kOpenMetricsType,
+            to_open_metrics(report_status(app, app.targets()), report_stats(app, app.targets()))};
   } catch (const std::exception& e) {
     spdlog::error("metrics failed reason=\"{}\"", e.what());
     return {};

@@ -18,21 +18,22 @@ namespace hmk {
 
 /// What a rule looks at; nothing when `pid` is no application or has ended.
 std::optional<Candidate> read_candidate(const std::filesystem::path& root, std::int32_t pid,
-                                        bool with_cgroup);
+                                        const Needs& needs);
 
 /// Of those that are applications and there.
 std::vector<Candidate> read_candidates(const std::filesystem::path& root,
-                                       const std::set<std::int32_t>& pids, bool with_cgroup);
+                                       const std::set<std::int32_t>& pids, const Needs& needs);
 
 /// All applications: no kernel thread, nobody who has ended. One small file of each is
-/// read, two with `with_cgroup`.
-std::vector<Candidate> list_processes(const std::filesystem::path& root, bool with_cgroup);
+/// read, and one for each need.
+std::vector<Candidate> list_processes(const std::filesystem::path& root, const Needs& needs);
 
 /// The rule by which a process is managed, by PID.
 using RuleByPid = std::map<std::int32_t, AttachRule>;
 
 /// Who is named by a rule, or descends from one that is or from one of `managed`
-/// whose rule says "+children"; that rule is theirs then.
+/// whose rule says "+children"; that rule is theirs then. Nobody whom a "not" names. Whether they
+/// are large enough is not asked here.
 RuleByPid find_wanted(const std::vector<Candidate>& processes, const std::vector<AttachRule>& rules,
                       const RuleByPid& managed);
 

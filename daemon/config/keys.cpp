@@ -332,8 +332,11 @@ const std::array kKeys{
         bandwidth_text, true},
     Key{"tiers", "auto, or nodes or sets of nodes, fastest first", kLive, kOwn, set_tiers,
         [](const Config& c) { return tiers_text(c.tiers); }, true, true},
-    Key{"attach", "PIDs, comm=NAME, cgroup=/PATH, unit=NAME.service", kLive, kOwn, set_attach,
-        attach_text, true},
+    Key{"attach",
+        "PIDs, comm=NAME, unit=NAME.service, cgroup=/PATH, exe=/PATH, cmdline=TEXT, user=NAME; "
+        "not, "
+        "+children, +min-size=SIZE",
+        kLive, kOwn, set_attach, attach_text, true},
     Key{"attach_poll", "duration, 100ms .. 1h", kLive, kOwn,
         [](Config& c, Text t) {
           return assign<nanoseconds>(c.attach_poll, parse_duration(t),

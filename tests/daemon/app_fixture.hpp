@@ -66,6 +66,7 @@ class AppTest : public ::testing::Test {
         loop_, config_,
         App::Options{
             .attach = [this](std::int32_t pid, const hmk_params& params) -> Result<Session> {
+              ++nr_tries_;
               if (attach_error_ != 0) return Error{"refused", "", attach_error_};
               attached_.push_back(pid);
               FakeKernel& kernel = pid == kPid ? kernel_ : others_[pid];
@@ -79,6 +80,7 @@ class AppTest : public ::testing::Test {
             .read_config = [this] { return file_; },
             .apply_flags = apply_flags_,
             .saved = saved_,
+            .state = state_,
             .waits = waits_,
             .newcomers = newcomers_,
             .settle = {}});
@@ -112,7 +114,8 @@ class AppTest : public ::testing::Test {
   std::filesystem::path saved_;
   Waits* waits_ = nullptr;
   Newcomers* newcomers_ = nullptr;
-  int attach_error_ = 0;
+  std::filesystem::path state_;
+  int attach_error_ = 0, nr_tries_ = 0;
   bool ends_with_last_target_ = true;
   std::vector<std::int32_t> attached_;
   std::unique_ptr<App> app_;

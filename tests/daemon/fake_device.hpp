@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <vector>
 
 #include "device/device.hpp"
@@ -34,6 +35,7 @@ struct FakeKernel {
   std::vector<std::uint64_t> cancelled;  ///< cookies
   int refuse_move = 0;                   ///< errno of the next moves
   int refuse_set = 0;
+  bool throw_at_events = false;
   std::function<void()> when_set;
   std::size_t nr_checked = 0;  ///< ranges of dry runs
   bool is_open = true;
@@ -82,6 +84,7 @@ class FakeDevice : public Device {
   Result<std::vector<hmk_event>> read_events() override {
     std::uint64_t count = 0;
     (void)!::read(kernel_.wake.get(), &count, sizeof(count));
+    if (kernel_.throw_at_events) throw std::runtime_error("out of luck");
     std::vector<hmk_event> events(kernel_.events.begin(), kernel_.events.end());
     kernel_.events.clear();
     return events;

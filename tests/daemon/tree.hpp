@@ -31,6 +31,11 @@ class Tree {
     std::filesystem::create_directories(full.parent_path());
     std::ofstream(full) << text;
   }
+  void link(const std::string& path, const std::string& target) {
+    std::filesystem::create_directories((root_ / path).parent_path());
+    std::filesystem::remove(root_ / path);
+    std::filesystem::create_symlink(target, root_ / path);
+  }
   void remove(const std::string& path) { std::filesystem::remove_all(root_ / path); }
 
  private:
@@ -75,13 +80,20 @@ inline void put_four_tiers(Tree& tree, std::uint64_t total_kb = 262144,
   put_node(tree, {3, "", "40 30 20 10", total_kb, free_kb, 340, 1000});
 }
 
+/// What of its memory is resident, as the rules see it.
+inline void put_resident(Tree& tree, int pid, std::uint64_t pages) {
+  tree.put("proc/" + std::to_string(pid) + "/statm",
+           "9999999 " + std::to_string(pages) + " 3 1 0 5 0\n");
+}
+
 /// A process whose threads last ran on `cpu`.
 /// /proc/PID/task/TID/sched, as far as NUMA balancing goes.
 inline std::string sched_text(unsigned scans, unsigned moved_pages) {
   return "hmk-touch (10, #threads: 1)\n-----\nse.vruntime              :           3.5\n"
          "mm->numa_scan_seq                            :       " +
-         std::to_string(scans) + "\nnuma_pages_migrated                          :     " +
-         std::to_string(moved_pages) + "\nnuma_preferred_nid              :       0\n";
+         std::to_string(scans) +
+         "\nnuma_pages_migrated                          :     " + std::to_string(moved_pages) +
+         "\nnuma_preferred_nid              :       0\n";
 }
 
 inline void put_process(Tree& tree, int pid, const std::string& comm, int cpu = 0,

@@ -67,6 +67,14 @@ class Units(unittest.TestCase):
         self.assertNotIn("Environment", degraded)
         self.assertNotIn("BindsTo", degraded)
 
+    def test_only_the_service_of_the_machine_keeps_state(self) -> None:
+        self.assertEqual(read("hmkd.service.in")["StateDirectory"], ["hmk"])
+        self.assertNotIn("StateDirectory", read("hmkd@.service.in"), "two of them would write one file")
+
+    def test_each_target_has_its_descriptor(self) -> None:
+        for unit in UNITS:
+            self.assertGreaterEqual(int(read(unit + ".in")["LimitNOFILE"][0]), 65536)
+
     def test_pages_that_they_name_are_installed(self) -> None:
         for unit in UNITS:
             for page, part in re.findall(r"man:([\w.]+)\((\d)\)", read(unit + ".in")["Documentation"][0]):

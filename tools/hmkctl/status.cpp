@@ -47,8 +47,10 @@ const std::vector<Table>& status_tables() {
   return kTables;
 }
 
-Run make_status(CLI::App& /*verb*/) {
-  return [](const Context& context) { return show(context, "status", {}, status_tables()); };
+Run make_status(CLI::App& verb) {
+  return [args = pid_option(verb)](const Context& context) {
+    return show(context, "status", args(), status_tables());
+  };
 }
 
 }  // namespace hmkctl

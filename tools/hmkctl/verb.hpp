@@ -51,6 +51,9 @@ Run make_version(CLI::App& verb);
 /// A line per problem to stderr; returns the exit code.
 int fail(const Reply& reply);
 
+/// Declares --pid; gives the arguments of a request for that process, or for all.
+std::function<nlohmann::json()> pid_option(CLI::App& verb);
+
 /// Ask, then print by description or fail: what most verbs are.
 int show(const Context& context, const std::string& verb, const nlohmann::json& args,
          const std::vector<Table>& tables);
