@@ -17,6 +17,8 @@
 
 namespace hmk {
 
+using nlohmann::json;
+
 App::App(boost::asio::io_context& loop, Config config, Options options)
     : loop_(loop),
       config_(std::move(config)),
@@ -32,6 +34,9 @@ App::App(boost::asio::io_context& loop, Config config, Options options)
       pacer_(loop),
       status_timer_(loop) {
   pace_.limit(config_.bandwidth);
+  warnings_ = hear_warnings([this](std::string_view text) {
+    announce("warning", {{"text", printable(text)}});
+  });
   if (options_.newcomers != nullptr) told_.assign(options_.newcomers->poll_fd());
 }
 
@@ -117,6 +122,7 @@ Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool p
   if (put_back) find(pid)->put_back(around());
   keep_pace();
   spdlog::info("held pid={} mode={} put_back={}", pid, to_string(mode), put_back);
+  announce("mode", {{"pid", pid}, {"mode", to_string(find(pid)->mode(config_))}});
   return {};
 }
 
@@ -126,10 +132,14 @@ void App::release(std::uint64_t client) {
     if (hold.client != client) continue;
     holds_.erase(pid);
     spdlog::info("released pid={}", pid);
-    if (hold.attached)
+    Target* const target = find(pid);
+    if (hold.attached) {
+      announce("detached", {{"pid", pid}, {"reason", "its trial has ended"}});
       forget(pid);
-    else if (Target* const target = find(pid))
+    } else if (target != nullptr) {
       target->hold(std::nullopt, config_);
+      announce("mode", {{"pid", pid}, {"mode", to_string(target->mode(config_))}});
+    }
   }
   find_processes();  // a rule may have named meanwhile what was attached for a hold
 }
@@ -167,6 +177,7 @@ void App::on_readable(std::int32_t pid) {
         machine_ = read_machine(options_.root);
         decide(targets(), around());
       }
+      announce_moves();
       keep_pace();
       report_status();
       break;
@@ -210,6 +221,7 @@ Result<void> App::pause(bool is_paused) {
   }
   is_paused_ = is_paused;
   spdlog::info(is_paused ? "paused" : "resumed");
+  announce(is_paused ? "paused" : "resumed", json::object());
   save_state();
   report_status();
   return {};
@@ -228,6 +240,42 @@ std::vector<Target*> App::targets() {
   std::vector<Target*> all;
   for (const auto& [pid, managed] : managed_) all.push_back(managed->target.get());
   return all;
+}
+
+void App::announce(std::string_view event, json fields) {
+  if (server_.nr_subscribers() == 0) return;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const json time_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  fields["event"] = event;
+  fields["time_ns"] = time_ns;
+  server_.publish(fields, {{"event", "dropped"},
+                           {"time_ns", time_ns},
+                           {"text", "events came faster than they were read"}});
+}
+
+/// Of each interval that has moved something, once.
+void App::announce_moves() {
+  for (const auto& [pid, managed] : managed_) {
+    const std::optional<LastInterval>& last = managed->target->last();
+    if (!last || last->interval.seq == managed->announced_seq) continue;
+    managed->announced_seq = last->interval.seq;
+    if (last->promoted_bytes + last->demoted_bytes == 0) continue;
+    announce("moved", {{"pid", pid},
+                       {"comm", managed->target->process().comm},
+                       {"interval", last->interval.seq},
+                       {"promoted_bytes", last->promoted_bytes},
+                       {"demoted_bytes", last->demoted_bytes}});
+  }
+}
+
+Result<json> App::subscribe(std::uint64_t client) {
+  if (!server_.subscribe(client))
+    return Error{"events come over a connection only", "use 'hmkctl events'"};
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return json{{"event", "following"},
+              {"time_ns", std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()},
+              {"mode", is_paused_ ? "paused" : to_string(config_.mode)},
+              {"processes", managed_.size()}};
 }
 
 /// At most once a second, however many events there are, with the first few processes.

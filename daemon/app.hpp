@@ -98,6 +98,8 @@ class App {
   /// Read the config file anew and take it over as a whole. With an error in it, or
   /// refused by the module, nothing changes; `what` has a line per problem.
   Result<std::vector<Change>> reload();
+  /// `client` gets a line for each event from now on; the first is the state now.
+  Result<nlohmann::json> subscribe(std::uint64_t client);
   /// Stop profiling and moving until resumed; what was learnt is kept.
   Result<void> pause(bool is_paused);
 
@@ -161,6 +163,9 @@ class App {
   void wait_for_newcomers();
   void wait_for_signal();
   void keep_pace();
+  void announce(std::string_view event, nlohmann::json fields);
+  void announce_moves();
+  void announce_change(const Change& change);
   void report_status();
   std::string status_text() const;
 
@@ -174,6 +179,7 @@ class App {
   Service service_;
   boost::asio::signal_set signals_;
   Server server_;
+  std::shared_ptr<void> warnings_;  ///< published as they are logged
   std::map<std::int32_t, std::unique_ptr<Managed>> managed_;
   std::map<std::int32_t, Hold> holds_;            ///< by PID
   std::map<std::int32_t, LeftAlone> left_alone_;  ///< by PID

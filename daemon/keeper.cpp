@@ -60,6 +60,10 @@ Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
       *managed_.emplace(pid, std::make_unique<Managed>(loop_, std::move(target), rule))
            .first->second;
   waiting_.erase(pid);
+  announce("attached", {{"pid", pid},
+                        {"comm", managed.target->process().comm},
+                        {"rule", to_string(rule)},
+                        {"mode", to_string(managed.target->mode(config_))}});
   watch(managed);
   if (options_.waits != nullptr)
     if (const Result<void> counted = options_.waits->watch(pid); !counted)
@@ -88,6 +92,7 @@ Result<void> App::detach(std::int32_t pid) {
   if (waiting == waiting_.end() && !managed_.contains(pid))
     return Error{"PID " + std::to_string(pid) + " is not managed", "see 'hmkctl status'"};
   spdlog::info("detached pid={}", pid);
+  announce("detached", {{"pid", pid}, {"reason", "by hand"}});
   left_alone_[pid] = {
       waiting == waiting_.end() ? find(pid)->process().start_time : waiting->second.start_time,
       true};
@@ -119,6 +124,7 @@ void App::on_gone(std::int32_t pid) {
     if (by) put_off(pid, {*by, before.start_time, false}, again.error());
   }
   spdlog::info("target ended pid={} comm={}", pid, printable_word(before.comm));
+  announce("ended", {{"pid", pid}, {"comm", before.comm}});
   forget(pid);
 }
 
@@ -245,8 +251,10 @@ void App::rules_changed(const std::vector<AttachRule>& old) {
       managed_.at(pid)->rule = by->second;
       continue;
     }
-    spdlog::info("detached pid={} reason=\"rule {} {}\"", pid, to_string(rule),
-                 holds(config_.attach, rule) ? "names it no longer" : "is gone");
+    const std::string reason = "rule " + to_string(rule) +
+                               (holds(config_.attach, rule) ? " names it no longer" : " is gone");
+    spdlog::info("detached pid={} reason=\"{}\"", pid, reason);
+    announce("detached", {{"pid", pid}, {"reason", reason}});
     forget(pid);
   }
   std::erase_if(left_alone_, [](const auto& left) { return !left.second.by_hand; });

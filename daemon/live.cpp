@@ -69,6 +69,7 @@ Result<App::Change> App::set(const std::string& name, const std::string& value, 
   origins_[name] = {save ? Origin::Kind::saved : Origin::Kind::set, change.saved};
   spdlog::info("set key={} value={} was={}{}{}", name, change.new_value, change.old_value,
                save ? " saved=" : "", change.saved);
+  announce_change(change);
   return change;
 }
 
@@ -89,7 +90,12 @@ Result<App::Change> App::unsave(const std::string& name) {
   const auto origin = rest.origins.find(name);
   origins_[name] = origin == rest.origins.end() ? Origin{} : origin->second;
   spdlog::info("unsaved key={} value={} was={}", name, change.new_value, change.old_value);
+  announce_change(change);
   return change;
+}
+
+void App::announce_change(const Change& change) {
+  announce("set", {{"key", change.key}, {"value", change.new_value}, {"was", change.old_value}});
 }
 
 ConfigOrProblems App::read_all(const std::optional<std::string>& saved_text) const {
@@ -158,9 +164,11 @@ Result<std::vector<App::Change>> App::reload() {
   }
   if (Result<void> taken = take_over(std::move(read.config)); !taken) return taken.error();
   origins_ = std::move(read.origins);
-  for (const Change& change : changes)
+  for (const Change& change : changes) {
     spdlog::info("reloaded key={} value={} was={} takes_effect={}", change.key, change.new_value,
                  change.old_value, change.at_restart ? "at-restart" : "now");
+    if (!change.at_restart) announce_change(change);
+  }
   return changes;
 }
 

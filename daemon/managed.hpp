@@ -20,7 +20,8 @@ struct App::Managed {
 
   std::unique_ptr<Target> target;
   boost::asio::posix::stream_descriptor descriptor;
-  AttachRule rule;  ///< why it is managed; of its PID when by hand
+  std::uint64_t announced_seq = 0;  ///< of the last interval whose moves were published
+  AttachRule rule;                  ///< why it is managed; of its PID when by hand
 };
 
 }  // namespace hmk

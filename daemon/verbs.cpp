@@ -304,6 +304,11 @@ json verb_hold(App& app, const Request& request) {
                    {"mode", to_string(target.mode(app.config()))}}}});
 }
 
+json verb_events(App& app, const Request& request) {
+  const auto now = app.subscribe(request.client);
+  return now ? answer(*now) : failed(now.error());
+}
+
 struct Verb {
   std::string_view name;
   bool changes;
@@ -319,7 +324,7 @@ constexpr std::array kVerbs{
     Verb{"reload", true, verb_reload},    Verb{"pause", true, verb_pause},
     Verb{"resume", true, verb_pause},     Verb{"hold", true, verb_hold},
     Verb{"history", false, verb_history}, Verb{"get", false, verb_get},
-    Verb{"config", false, verb_config},
+    Verb{"config", false, verb_config},   Verb{"events", false, verb_events},
 };
 
 json find_and_run(App& app, const Request& request) {

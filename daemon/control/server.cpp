@@ -20,6 +20,8 @@
 #include <exception>
 #include <filesystem>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "control/peer.hpp"
 #include "util/fd.hpp"
@@ -61,7 +63,13 @@ class Server::State : public std::enable_shared_from_this<State> {
   void keep(std::uint64_t client) { kept_.insert(client); }
   void on_leave(std::function<void(std::uint64_t)> left) { left_ = std::move(left); }
   void close();
+  bool subscribe(std::uint64_t client);
+  void publish(const nlohmann::json& value, const nlohmann::json& last);
   std::size_t nr_clients() const { return clients_.size(); }
+  std::size_t nr_subscribers() const {
+    return static_cast<std::size_t>(
+        std::ranges::count(clients_, true, [](const auto& c) { return c->is_subscribed; }));
+  }
 
  private:
   /// Each kind has places of its own, so that none can keep another out.
@@ -71,7 +79,8 @@ class Server::State : public std::enable_shared_from_this<State> {
         : socket(std::move(s)), deadline(socket.get_executor()), kind(k) {}
     Stream::socket socket;
     asio::steady_timer deadline;
-    std::string in, out;
+    std::string in, out, waiting;  ///< out: being written; waiting: behind it
+    bool is_reading = false, is_writing = false, is_leaving = false, is_subscribed = false;
     Kind kind;
     Peer peer;
     std::uint64_t id = 0;
@@ -88,7 +97,8 @@ class Server::State : public std::enable_shared_from_this<State> {
   void handle(const ClientPtr& client, std::size_t bytes);
   void read_head(const ClientPtr& client);
   void answer_get(const ClientPtr& client);
-  void send(const ClientPtr& client, bool is_last);
+  void send(const ClientPtr& client, std::string_view text, bool is_last);
+  void flush(const ClientPtr& client);
   void write(const ClientPtr& client, const nlohmann::json& value, bool is_last);
   void arm(const ClientPtr& client, std::chrono::milliseconds limit);
   void drop(const ClientPtr& client);
@@ -218,12 +228,14 @@ void Server::State::arm(const ClientPtr& client, std::chrono::milliseconds limit
 }
 
 void Server::State::read(const ClientPtr& client) {
-  if (kept_.contains(client->id))
+  if (client->is_subscribed || kept_.contains(client->id))
     client->deadline.cancel();
   else
     arm(client, limits_.idle);
+  if (std::exchange(client->is_reading, true)) return;
   asio::async_read_until(client->socket, asio::dynamic_buffer(client->in, kFrameBytes), '\n',
                          [self = shared_from_this(), client](const Code& ec, std::size_t bytes) {
+                           client->is_reading = false;
                            if (!self->clients_.contains(client)) return;
                            if (ec == asio::error::not_found)
                              return self->write(
@@ -251,11 +263,11 @@ void Server::State::answer_get(const ClientPtr& client) {
   const std::size_t from = std::string_view("GET ").size();
   const Page page = pages_(client->in.substr(from, client->in.find_first_of(" \r", from) - from));
   const bool is_found = !page.body.empty();
-  client->out = std::string("HTTP/1.1 ") + (is_found ? "200 OK" : "404 Not Found") +
-                "\r\nContent-Type: " + (is_found ? page.type : "text/plain") +
-                "\r\nContent-Length: " + std::to_string(page.body.size()) +
-                "\r\nConnection: close\r\n\r\n" + page.body;
-  send(client, true);
+  send(client,
+       std::string("HTTP/1.1 ") + (is_found ? "200 OK" : "404 Not Found") +
+           "\r\nContent-Type: " + (is_found ? page.type : "text/plain") + "\r\nContent-Length: " +
+           std::to_string(page.body.size()) + "\r\nConnection: close\r\n\r\n" + page.body,
+       true);
 }
 
 void Server::State::handle(const ClientPtr& client, std::size_t bytes) {
@@ -271,19 +283,50 @@ void Server::State::handle(const ClientPtr& client, std::size_t bytes) {
 }
 
 void Server::State::write(const ClientPtr& client, const nlohmann::json& value, bool is_last) {
-  client->out = to_line(value);
-  send(client, is_last);
+  send(client, to_line(value), is_last);
 }
 
-void Server::State::send(const ClientPtr& client, bool is_last) {
-  arm(client, limits_.write);
-  asio::async_write(
-      client->socket, asio::buffer(client->out),
-      [self = shared_from_this(), client, is_last](const Code& ec, std::size_t /*bytes*/) {
-        if (!self->clients_.contains(client)) return;
-        if (ec || is_last) return self->drop(client);
-        self->read(client);
-      });
+void Server::State::send(const ClientPtr& client, std::string_view text, bool is_last) {
+  client->waiting += text;
+  client->is_leaving |= is_last;
+  if (!client->is_writing) flush(client);
+}
+
+/// A subscriber may take its time as long as its queue does; all others have a limit.
+void Server::State::flush(const ClientPtr& client) {
+  if (!client->is_subscribed) arm(client, limits_.write);
+  client->is_writing = true;
+  client->out = std::exchange(client->waiting, {});
+  asio::async_write(client->socket, asio::buffer(client->out),
+                    [self = shared_from_this(), client](const Code& ec, std::size_t /*bytes*/) {
+                      client->is_writing = false;
+                      if (!self->clients_.contains(client)) return;
+                      if (ec) return self->drop(client);
+                      if (!client->waiting.empty()) return self->flush(client);
+                      if (client->is_leaving) return self->drop(client);
+                      self->read(client);
+                    });
+}
+
+bool Server::State::subscribe(std::uint64_t id) {
+  const auto client = std::ranges::find(clients_, id, [](const auto& c) { return c->id; });
+  if (client == clients_.end()) return false;
+  (*client)->is_subscribed = true;
+  return true;
+}
+
+void Server::State::publish(const nlohmann::json& value, const nlohmann::json& last) {
+  const std::string line = to_line(value);
+  for (const ClientPtr& client : std::vector<ClientPtr>(clients_.begin(), clients_.end())) {
+    if (!client->is_subscribed || client->is_leaving) continue;
+    if (client->waiting.size() + line.size() <= limits_.queue) {
+      send(client, line, false);
+      continue;
+    }
+    client->waiting.clear();
+    send(client, to_line(last), true);
+    arm(client, limits_.write);
+  }
 }
 
 void Server::State::drop(const ClientPtr& client) {
@@ -324,6 +367,18 @@ void Server::keep(std::uint64_t client) {
 
 void Server::on_leave(std::function<void(std::uint64_t)> left) {
   state_->on_leave(std::move(left));
+}
+
+bool Server::subscribe(std::uint64_t client) {
+  return state_->subscribe(client);
+}
+
+void Server::publish(const nlohmann::json& value, const nlohmann::json& last) {
+  state_->publish(value, last);
+}
+
+std::size_t Server::nr_subscribers() const {
+  return state_->nr_subscribers();
 }
 
 std::size_t Server::nr_clients() const {

@@ -32,6 +32,7 @@ class Server {
     std::size_t roots = 8;     ///< besides these: root's, whom nobody else may keep out
     std::chrono::milliseconds idle{30'000};  ///< for a whole request to arrive
     std::chrono::milliseconds write{5'000};  ///< for an answer to be taken
+    std::size_t queue = 64UL * 1024;         ///< bytes of events that wait for one subscriber
   };
 
   Server(boost::asio::io_context& loop, Handler handler, Limits limits);
@@ -59,7 +60,14 @@ class Server {
   /// Called when such a client has gone, however it went.
   void on_leave(std::function<void(std::uint64_t client)> left);
 
+  /// From now on `client` gets what is published and may be silent; false: it has no connection.
+  bool subscribe(std::uint64_t client);
+  /// A line to each subscriber, without waiting for any: who lets more wait than its queue holds
+  /// gets `last` instead of what waits, and is dropped.
+  void publish(const nlohmann::json& value, const nlohmann::json& last);
+
   std::size_t nr_clients() const;
+  std::size_t nr_subscribers() const;
 
  private:
   class State;

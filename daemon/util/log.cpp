@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "util/log.hpp"
 
+#include <spdlog/details/null_mutex.h>
 #include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,6 +44,22 @@ class Line : public spdlog::custom_flag_formatter {
   std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<Line>(); }
 };
 
+class Ear : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit Ear(std::function<void(std::string_view)> heard) : heard_(std::move(heard)) {
+    set_level(spdlog::level::warn);
+  }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    heard_({message.payload.data(), message.payload.size()});
+  }
+  void flush_() override {}
+
+ private:
+  std::function<void(std::string_view)> heard_;
+};
+
 /// JOURNAL_STREAM is "device:inode" of the journal's socket; it is inherited, so
 /// only when stderr is that very socket does the journal read our lines.
 bool stderr_is_journal() {
@@ -63,6 +81,13 @@ void open_log(std::string_view level) {
   log->set_formatter(std::move(formatter));
   log->set_level(spdlog::level::from_str(std::string(level)));
   spdlog::set_default_logger(std::move(log));
+}
+
+std::shared_ptr<void> hear_warnings(std::function<void(std::string_view)> heard) {
+  const std::shared_ptr<spdlog::logger> log = spdlog::default_logger();
+  const auto ear = std::make_shared<Ear>(std::move(heard));
+  log->sinks().push_back(ear);
+  return {nullptr, [log, ear](void*) { std::erase(log->sinks(), ear); }};
 }
 
 bool is_log_level(std::string_view level) {

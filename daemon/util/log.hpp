@@ -9,6 +9,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <functional>
+#include <memory>
 #include <string_view>
 
 namespace hmk {
@@ -16,6 +18,9 @@ namespace hmk {
 /// To stderr, each message as one line (util/printable.hpp). Under systemd (JOURNAL_STREAM names
 /// stderr) the journal stamps the time itself and reads the priority from a "<N>" prefix.
 void open_log(std::string_view level);
+
+/// `heard` gets each warning and error that is logged, as long as what is returned lives.
+std::shared_ptr<void> hear_warnings(std::function<void(std::string_view text)> heard);
 
 /// True for the names `log_level:` takes.
 bool is_log_level(std::string_view level);

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <sstream>
 
 #include "control/protocol.hpp"
+#include "util/log.hpp"
 
 namespace hmk {
 namespace {
@@ -886,6 +888,78 @@ class HoldTest : public AppTest {
   Fd fd_;
   json answer_;
 };
+
+class EventsTest : public HoldTest {
+ protected:
+  void follow() {
+    start();
+    fd_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    config_.socket.copy(address.sun_path, config_.socket.size());
+    ASSERT_EQ(::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
+              0);
+    const std::string request = "{\"verb\": \"events\"}\n";
+    ASSERT_EQ(::send(fd_.get(), request.data(), request.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(request.size()));
+    EXPECT_EQ(heard(), std::vector<std::string>{""});  // the answer
+  }
+  /// The kinds of the lines that have come.
+  std::vector<std::string> heard() {
+    run();
+    std::array<char, 65536> part{};
+    const ssize_t got = ::recv(fd_.get(), part.data(), part.size(), MSG_DONTWAIT);
+    std::istringstream lines(std::string(part.data(), got > 0 ? static_cast<std::size_t>(got) : 0));
+    std::vector<std::string> kinds;
+    for (std::string line; std::getline(lines, line);) {
+      last_ = json::parse(line);
+      kinds.push_back(last_.value("event", ""));
+    }
+    return kinds;
+  }
+  json last_;
+};
+
+using Kinds = std::vector<std::string>;
+
+TEST_F(EventsTest, ComeAsTheyHappenAndOnceEach) {
+  follow();
+  data("pause");
+  data("resume");
+  data("set", {{"key", "mode"}, {"value", "dry-run"}});
+  EXPECT_EQ(heard(), (Kinds{"paused", "resumed", "set"}));
+  EXPECT_EQ(last_["was"], "manage");
+  data("detach", {{"pid", kPid}});
+  data("attach", {{"pid", kPid}});
+  EXPECT_EQ(heard(), (Kinds{"detached", "attached"}));
+  EXPECT_EQ(last_["comm"], "redis-server");
+  spdlog::warn("something is wrong\n");
+  EXPECT_EQ(heard(), Kinds{"warning"});
+  EXPECT_EQ(last_["text"], "something is wrong\\x0a");
+  tree_.remove("proc/4711");
+  kernel_.tell(HMK_EVENT_GONE, 0);
+  EXPECT_EQ(heard(), Kinds{"ended"});
+}
+
+TEST_F(EventsTest, AnIntervalThatMovedSomethingIsOneEventAndOthersNone) {
+  follow();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  EXPECT_EQ(heard(), Kinds{});
+  ASSERT_FALSE(kernel_.tickets.empty());
+  kernel_.finish(test::all_clean);
+  run();
+  kernel_.publish(interval(2, {region(0, 0, 3.0)}));
+  EXPECT_EQ(heard(), Kinds{"moved"});
+  EXPECT_EQ(last_["promoted_bytes"], 2 * kMiB);
+  kernel_.publish(interval(3, {region(0, 0, 3.0)}));
+  EXPECT_EQ(heard(), Kinds{});
+}
+
+TEST_F(EventsTest, NeedAConnectionAndNoRightToChange) {
+  start();
+  EXPECT_EQ(verb("events", json::object(), false)["error"]["what"],
+            "events come over a connection only");
+}
 
 TEST_F(HoldTest, AManagedProcessIsOnlyWatchedAndThenManagedAgain) {
   start();

@@ -131,8 +131,53 @@ class ControlServer : public ::testing::Test {
         client_ = request.client;
         return answer({{"verb", request.verb}, {"may", request.peer.may_change}, {"x", big_}});
       },
-      {.clients = 4, .roots = 4, .idle = 300ms, .write = 300ms}};
+      {.clients = 4, .roots = 4, .idle = 300ms, .write = 300ms, .queue = 1024}};
 };
+
+TEST_F(ControlServer, WhoSubscribedGetsWhatIsPublishedAndMayBeSilent) {
+  Client reader(path_), other(path_);
+  ask(reader, "{\"verb\": \"x\"}\n");
+  ASSERT_TRUE(server_.subscribe(client_));
+  EXPECT_FALSE(server_.subscribe(client_ + 100));
+  ask(other, "{\"verb\": \"x\"}\n");
+  until([&] { return other.receive().empty() || other.is_closed(); });  // longer than `idle`
+  server_.publish({{"n", 1}}, {{"n", 0}});
+  server_.publish({{"n", 2}}, {{"n", 0}});
+  ASSERT_TRUE(until([&] { return reader.receive().ends_with("{\"n\":1}\n{\"n\":2}\n"); }));
+  EXPECT_EQ(other.receive().find("\"n\""), std::string::npos);
+  EXPECT_TRUE(ask(reader, "{\"verb\": \"y\"}\n").ends_with("}\n")) << "it may go on asking";
+  EXPECT_EQ(server_.nr_subscribers(), 1u);
+}
+
+TEST_F(ControlServer, ASlowReaderIsToldAndDroppedAndBlocksNobody) {
+  Client slow(path_), quick(path_);
+  ask(slow, "{\"verb\": \"x\"}\n");
+  ASSERT_TRUE(server_.subscribe(client_));
+  ask(quick, "{\"verb\": \"x\"}\n");
+  ASSERT_TRUE(server_.subscribe(client_));
+  const std::string text(500, 'e');
+  for (int n = 0; n < 5000; ++n) {
+    server_.publish({{"e", text}}, {{"last", true}});
+    while (loop_.poll() > 0) continue;
+    loop_.restart();
+    quick.receive();
+  }
+  ASSERT_TRUE(until([&] {
+    return slow.receive().ends_with("{\"last\":true}\n") && slow.is_closed();
+  })) << slow.receive().size();
+  EXPECT_EQ(slow.receive().find("{\"last\":true}"), slow.receive().size() - 14) << "once";
+  ASSERT_TRUE(until([&] { return quick.receive().size() > 5000 * text.size(); }));
+  EXPECT_EQ(quick.receive().find("last"), std::string::npos);
+  EXPECT_EQ(server_.nr_subscribers(), 1u);
+}
+
+TEST_F(ControlServer, ASlowReaderThatNeverReadsIsDroppedAllTheSame) {
+  Client slow(path_);
+  ask(slow, "{\"verb\": \"x\"}\n");
+  ASSERT_TRUE(server_.subscribe(client_));
+  for (int n = 0; n < 5000; ++n) server_.publish({{"e", std::string(500, 'e')}}, {{"last", 1}});
+  EXPECT_TRUE(until([&] { return server_.nr_clients() == 0; }));
+}
 
 TEST_F(ControlServer, AnswersEachLineOfAConnection) {
   Client client(path_);

@@ -179,7 +179,7 @@ int run_ab(const Context& context, const Options& options) {
       [&](const Crossover::Block& block) {
         if (!context.as_json) show_block(crossover.blocks().size(), block);
       });
-  if (trouble) return fail(*trouble);
+  if (trouble) return fail(context, *trouble);
   const Estimate found = comparison.estimate();
   if (context.as_json)
     std::fputs(json_text(ab_json(crossover, found, options, *meter), 2).c_str(), stdout);

@@ -43,12 +43,12 @@ const std::vector<Table>& rule_tables(bool attaches) {
 int run(const Context& context, const std::string& verb, const Options& options) {
   const std::string word = joined(options.words);
   const auto rule = hmk::parse_rule(word);
-  if (!rule) return fail({kUsage, rule.error().line(), {}});
+  if (!rule) return fail(context, Reply{kUsage, rule.error()});
   if (const auto pid = hmk::pid_of(*rule); pid != 0 && !rule->children) {
     if (options.save)
-      return fail({kUsage,
-                   "--save goes with a rule; what is done by PID is kept while its process lives",
-                   {}});
+      return fail(context, Reply{kUsage,
+                                 {"--save goes with a rule",
+                                  "what is done by PID is kept while its process lives"}});
     return show(context, verb, {{"pid", pid}}, pid_tables());
   }
   nlohmann::json args{{"rule", word}};

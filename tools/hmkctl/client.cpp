@@ -5,9 +5,11 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "util/fd.hpp"
 
@@ -19,7 +21,7 @@ using nlohmann::json;
 constexpr std::size_t kLongestAnswer = 256u << 20;  // a broken peer must not fill our memory
 
 Reply unreachable(const std::string& path, const std::string& why, const std::string& remedy) {
-  return {kUnreachable, "hmkd not reachable at " + path + ": " + why + "; " + remedy, {}};
+  return {kUnreachable, {"hmkd not reachable at " + path + ": " + why, remedy}};
 }
 
 Reply explain_connect(const std::string& path, int err) {
@@ -54,17 +56,21 @@ bool send_all(const hmk::Fd& fd, std::string_view text) {
   return true;
 }
 
-/// Up to the newline; what came so far when the peer stops early.
-std::string receive_line(const hmk::Fd& fd) {
-  std::string line;
+/// Up to the newline; what came so far when the peer stops early. What comes behind it is `rest`.
+std::string receive_line(const hmk::Fd& fd, std::string& rest) {
+  std::string line = std::exchange(rest, {});
   std::array<char, 65536> part{};
-  while (line.size() < kLongestAnswer) {
+  std::size_t end = line.find('\n');
+  while (end == line.npos && line.size() < kLongestAnswer) {
     const ssize_t got = ::recv(fd.get(), part.data(), part.size(), 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
+    if (got <= 0) return line;
+    const std::size_t before = line.size();
     line.append(part.data(), static_cast<std::size_t>(got));
-    if (line.back() == '\n') break;
+    end = line.find('\n', before);
   }
+  rest = line.substr(std::min(end, line.size() - 1) + 1);
+  line.resize(line.size() - rest.size());
   return line;
 }
 
@@ -78,13 +84,10 @@ Reply read_reply(const std::string& path, const std::string& line) {
   if (!reply.is_object() || !reply.contains("ok"))
     return unreachable(path, "it does not answer in hmkd's protocol",
                        "check that hmkd runs there and is not stuck (journalctl -u hmkd)");
-  if (reply["ok"] == true) return {kOk, "", reply.value("data", json::object())};
+  if (reply["ok"] == true) return {kOk, {}, reply.value("data", json::object())};
   const json error = reply.value("error", json::object());
-  const std::string remedy = text_of(error, "remedy");
   return {text_of(error, "kind") == "usage" ? kUsage : kFailed,
-          text_of(error, "what") + (remedy.empty() ? "" : "; " + remedy),
-          {},
-          error.value("errno", 0)};
+          {text_of(error, "what"), text_of(error, "remedy"), error.value("errno", 0)}};
 }
 
 }  // namespace
@@ -98,7 +101,15 @@ Reply Connection::ask(const std::string& verb, const json& args) {
   if (!args.empty()) request["args"] = args;
   // Even when sending fails hmkd may have answered why ("too many clients").
   send_all(fd_, request.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
-  return read_reply(path_, receive_line(fd_));
+  return read_reply(path_, receive_line(fd_, rest_));
+}
+
+std::optional<json> Connection::next() {
+  const timeval forever{};
+  ::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof(forever));
+  json value = json::parse(receive_line(fd_, rest_), nullptr, /*allow_exceptions=*/false);
+  if (!value.is_object()) return std::nullopt;
+  return value;
 }
 
 Reply ask(const std::string& path, const std::string& verb, const json& args) {

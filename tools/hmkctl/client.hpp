@@ -12,9 +12,11 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "util/fd.hpp"
+#include "util/result.hpp"
 
 namespace hmkctl {
 
@@ -22,9 +24,8 @@ enum Exit : int { kOk = 0, kFailed = 1, kUsage = 2, kUnreachable = 3 };
 
 struct Reply {
   int exit_code = kOk;
-  std::string problem;  ///< one line: thing, place, remedy; empty when exit_code is 0
-  nlohmann::json data;
-  int err = 0;  ///< the kernel's error number behind the problem; 0: none
+  hmk::Error problem;  ///< empty when exit_code is 0; of several lines what has one each
+  nlohmann::json data = {};
 };
 
 class Connection {
@@ -32,9 +33,11 @@ class Connection {
   explicit Connection(std::string socket_path) : path_(std::move(socket_path)) {}
   /// Connects at the first; waits at most ten seconds.
   Reply ask(const std::string& verb, const nlohmann::json& args);
+  /// What hmkd sends by itself, however long that takes; nothing once the connection has ended.
+  std::optional<nlohmann::json> next();
 
  private:
-  std::string path_;
+  std::string path_, rest_;  ///< rest_: was received behind the last line
   hmk::Fd fd_;
 };
 

@@ -19,7 +19,7 @@ constexpr int kDefaultIntervals = 6;
 constexpr int kPatience = 3;  // intervals in which nothing comes back
 
 Reply trouble_of(const hmk::Error& error) {
-  return {kFailed, error.line(), {}};
+  return {kFailed, error};
 }
 
 const char* mode_of(Arm arm) {
@@ -101,8 +101,9 @@ std::optional<Reply> Crossover::hold(Arm arm) {
 std::optional<Reply> Crossover::look_at_process() {
   Reply gain = ask(context_.socket, "gain", {{"pid", options_.pid}});
   if (gain.exit_code == kFailed)
-    gain.problem = "PID " + std::to_string(options_.pid) +
-                   " has ended, or hmkd can manage it no longer; its log says why";
+    gain.problem = {
+        "PID " + std::to_string(options_.pid) + " has ended, or hmkd can manage it no longer",
+        "its log says why"};
   if (gain.exit_code != kOk) return gain;
   displaced_bytes_ = gain.data.at("targets").at(0).at("displaced_bytes");
   return std::nullopt;

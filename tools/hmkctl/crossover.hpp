@@ -13,7 +13,7 @@
 // has forgotten) makes the two alike: the difference is then told too small, never too large.
 //
 //   Crossover crossover(context, {.pid = 4711}, meter);
-//   if (auto trouble = crossover.run(comparison, show)) return fail(*trouble);
+//   if (auto trouble = crossover.run(comparison, show)) return fail(context, *trouble);
 #pragma once
 
 #include <chrono>

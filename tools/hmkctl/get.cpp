@@ -39,7 +39,7 @@ Run make_config(CLI::App& verb) {
     const nlohmann::json args{{"changed", *is_changed}};
     if (context.as_json) return show(context, "config", args, value_tables());
     const Reply reply = ask(context.socket, "config", args);
-    if (reply.exit_code != kOk) return fail(reply);
+    if (reply.exit_code != kOk) return fail(context, reply);
     const std::string text = reply.data.at("yaml").get<std::string>();
     return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? kOk : kFailed;
   };

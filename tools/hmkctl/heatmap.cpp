@@ -83,12 +83,12 @@ nlohmann::json to_json(const HeatMap& map, const hmk::RecordedTarget& target) {
           {"rows", rows}};
 }
 
-int write_svg(const std::string& path, const std::string& svg) {
+int write_svg(const Context& context, const std::string& path, const std::string& svg) {
   auto file = hmk::PrivateFile::create(path);
-  if (!file) return fail(file.error());
+  if (!file) return fail(context, file.error());
   file->write(svg);
   const auto done = file->flush();
-  return done ? kOk : fail(done.error());
+  return done ? kOk : fail(context, done.error());
 }
 
 int draw(const Context& context, const HeatmapOptions& options, const Source& source) {
@@ -98,17 +98,18 @@ int draw(const Context& context, const HeatmapOptions& options, const Source& so
     spans = join(spans, frame);
     ++frames;
   });
-  if (!measured) return fail(measured.error());
+  if (!measured) return fail(context, measured.error());
   if (spans.empty())
-    return fail({"there is no interval to show", "wait until hmkd has profiled one"});
+    return fail(context,
+                hmk::Error{"there is no interval to show", "wait until hmkd has profiled one"});
   const Size size = size_of_output(options);
   HeatMap map(std::move(spans), size.rows, size.columns, frames);
   if (const auto drawn = source.each([&](const auto& frame) { map.add(frame); }); !drawn)
-    return fail(drawn.error());
+    return fail(context, drawn.error());
 
   const std::string title =
       source.target.comm + " (PID " + std::to_string(source.target.pid) + "): smoothed hotness";
-  if (!options.svg.empty()) return write_svg(options.svg, draw_svg(map, title));
+  if (!options.svg.empty()) return write_svg(context, options.svg, draw_svg(map, title));
   const std::string text = context.as_json ? json_text(to_json(map, source.target), 2)
                                            : draw_text(map, isatty(STDOUT_FILENO) != 0);
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -118,13 +119,13 @@ int draw(const Context& context, const HeatmapOptions& options, const Source& so
 int run_heatmap(const Context& context, const HeatmapOptions& options) {
   if (!options.record.empty()) {
     const auto source = from_file(options.record);
-    return source ? draw(context, options, *source) : fail(source.error());
+    return source ? draw(context, options, *source) : fail(context, source.error());
   }
   end_watch_on_signals();
   Watch watch(context, options.watch);
   std::vector<hmk::RecordedFrame> frames;
   while (auto frame = watch.next()) frames.push_back(*std::move(frame));
-  if (watch.trouble()) return fail(*watch.trouble());
+  if (watch.trouble()) return fail(context, *watch.trouble());
   return draw(context, options, from_frames(watch.target(), std::move(frames)));
 }
 

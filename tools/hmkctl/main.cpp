@@ -41,6 +41,8 @@ constexpr std::array kVerbs{
          hmkctl::make_gain},
     Verb{"why", "what was seen of an address or region, what was decided about it and why",
          hmkctl::make_why},
+    Verb{"events", "what happens, as it happens: attached, moved, set, warnings",
+         hmkctl::make_events},
     Verb{"get", "the values in force, and where each comes from", hmkctl::make_get},
     Verb{"config", "the configuration in force, as a file that hmkd reads", hmkctl::make_config},
     Verb{"set", "change a parameter of the running hmkd", hmkctl::make_set},
@@ -64,13 +66,12 @@ std::vector<std::string_view> verb_names() {
   return names;
 }
 
-int usage_error(const std::string& problem, const std::string& remedy) {
-  std::fprintf(stderr, "hmkctl: %s; %s\n", hmk::printable(problem).c_str(), remedy.c_str());
-  return hmkctl::kUsage;
+int usage_error(const Context& context, const std::string& problem, const std::string& remedy) {
+  return hmkctl::fail(context, hmkctl::Reply{hmkctl::kUsage, {problem, remedy}});
 }
 
 /// What was meant by a word that nothing takes.
-int explain_extra(const CLI::App& app, const std::string& word) {
+int explain_extra(const Context& context, const CLI::App& app, const std::string& word) {
   const bool is_verb_place = app.get_subcommands().empty(), is_option = word.starts_with('-');
   const std::vector<std::string> options = hmk::all_long_options(app);
   const std::string suggestion =
@@ -78,18 +79,25 @@ int explain_extra(const CLI::App& app, const std::string& word) {
           ? hmk::did_you_mean(word, std::vector<std::string_view>(options.begin(), options.end()))
       : is_verb_place ? hmk::did_you_mean(word, verb_names())
                       : "";
-  return usage_error((is_option       ? "unknown option '"
+  return usage_error(context,
+                     (is_option       ? "unknown option '"
                       : is_verb_place ? "unknown verb '"
                                       : "unexpected '") +
                          word + "'",
                      suggestion.empty() ? "see 'hmkctl --help'" : suggestion);
 }
 
-int explain(const CLI::App& app, const CLI::ParseError& error) {
+int explain(const Context& context, const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(/*recurse=*/true);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extras.empty())
-    return explain_extra(app, extras.front());
-  return usage_error(error.what(), "see 'hmkctl --help'");
+    return explain_extra(context, app, extras.front());
+  return usage_error(context, error.what(), "see 'hmkctl --help'");
+}
+
+/// Also where the command line is not understood.
+bool asks_for_json(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc,
+                     [](const char* word) { return word == std::string_view("--json"); });
 }
 
 int run(int argc, char** argv) {
@@ -113,7 +121,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    return explain(app, e);
+    context.as_json = asks_for_json(argc, argv);
+    return explain(context, app, e);
   }
   if (!chosen) chosen = hmkctl::make_status(unused);
   return chosen(context);
@@ -125,7 +134,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "hmkctl: %s\n", hmk::printable(e.what()).c_str());
-    return hmkctl::kFailed;
+    const Context context{.as_json = asks_for_json(argc, argv)};
+    return hmkctl::fail(context, hmkctl::Reply{hmkctl::kFailed, {e.what()}});
   }
 }

@@ -33,15 +33,15 @@ void report(const Context& context, const RecordOptions& options, const hmk::Rec
 int run_record(const Context& context, const RecordOptions& options) {
   end_watch_on_signals();
   Watch watch(context, options.watch);
-  if (watch.trouble()) return fail(*watch.trouble());
+  if (watch.trouble()) return fail(context, *watch.trouble());
   auto writer = hmk::RecordWriter::create(options.file, watch.target());
-  if (!writer) return fail(writer.error());
+  if (!writer) return fail(context, writer.error());
   while (const auto frame = watch.next())
-    if (const auto done = writer->append(*frame); !done) return fail(done.error());
+    if (const auto done = writer->append(*frame); !done) return fail(context, done.error());
   // Whatever ended it, what was seen is kept whole.
-  if (const auto done = writer->finish(); !done) return fail(done.error());
+  if (const auto done = writer->finish(); !done) return fail(context, done.error());
   report(context, options, watch.target(), *writer);
-  return watch.trouble() ? fail(*watch.trouble()) : kOk;
+  return watch.trouble() ? fail(context, *watch.trouble()) : kOk;
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ json process_of(Asker& hmkd, const ReportOptions& options, const json& status, c
 int run_report(const Context& context, const ReportOptions& options) {
   Asker hmkd(context);
   const json status = hmkd("status"), stats = hmkd("stats");
-  if (hmkd.trouble()) return fail(*hmkd.trouble());
+  if (hmkd.trouble()) return fail(context, *hmkd.trouble());
   json processes = json::array();
   std::size_t nr = 0;
   for (const json& target : status.at("targets")) {
@@ -160,10 +160,9 @@ int run_report(const Context& context, const ReportOptions& options) {
   }
   const std::string pid = std::to_string(options.pid);
   if (nr == 0 && options.pid != 0)
-    return fail({kFailed,
-                 "PID " + pid + " is not managed; attach it with 'hmkctl attach " + pid + "'",
-                 {}});
-  if (hmkd.trouble()) return fail(*hmkd.trouble());
+    return fail(context, hmk::Error{"PID " + pid + " is not managed",
+                                    "attach it with 'hmkctl attach " + pid + "'"});
+  if (hmkd.trouble()) return fail(context, *hmkd.trouble());
   const std::string page =
       report_page({{"version", HMK_VERSION},
                    {"made", made_now()},
@@ -172,7 +171,7 @@ int run_report(const Context& context, const ReportOptions& options) {
                    {"left_out", nr - processes.size()},
                    {"processes", processes}});
   if (const auto done = hmk::replace_private_file(options.file, page); !done)
-    return fail(done.error());
+    return fail(context, done.error());
   static const std::vector<Table> kTables{
       {"report", {{"file", "FILE"}, {"processes", "PROCESSES"}, {"bytes", "SIZE", Unit::bytes}}}};
   print({{"report",

@@ -52,7 +52,7 @@ int run_top(const Context& context, const TopOptions& options) {
     const Reply status = ask(context.socket, "status", {});
     if (status.exit_code != kOk) {
       screen.reset();  // leave the full screen before a word to the user
-      return fail(status);
+      return fail(context, status);
     }
     const json now = intervals_of(status.data);
     if (!screen) screen = make_screen(options.once || context.as_json);
@@ -60,7 +60,7 @@ int run_top(const Context& context, const TopOptions& options) {
       const Reply regions = ask_regions(context, options, screen->lines() / 2);
       if (regions.exit_code != kOk) {
         screen.reset();
-        return fail(regions);
+        return fail(context, regions);
       }
       screen->draw(frame(status.data, regions.data, context.as_json));
       shown = now;

@@ -133,13 +133,13 @@ std::optional<Reply> Trial::watch(const Progress& progress) {
   auto trouble = watch_held(progress);
   // It was there when it was held.
   if (trouble && trouble->exit_code == kFailed)
-    trouble->problem = "PID " + std::to_string(options_.pid) +
-                       " has ended, or hmkd can watch it no longer; its log says why";
+    trouble->problem = {
+        "PID " + std::to_string(options_.pid) + " has ended, or hmkd can watch it no longer",
+        "its log says why"};
   if (trouble || !seen_.intervals.empty()) return trouble;
   return Reply{kFailed,
-               "no interval of PID " + std::to_string(options_.pid) +
-                   " has ended; watch longer with --for, or set a shorter interval",
-               {}};
+               {"no interval of PID " + std::to_string(options_.pid) + " has ended",
+                "watch longer with --for, or set a shorter interval"}};
 }
 
 std::optional<Reply> Trial::watch_held(const Progress& progress) {
@@ -153,7 +153,7 @@ std::optional<Reply> Trial::watch_held(const Progress& progress) {
     add(*row);
     progress(target_, Clock::now() - begin);
   }
-  if (watch.has_ended()) return Reply{kFailed, "", {}};
+  if (watch.has_ended()) return Reply{kFailed, {}};
   if (watch.trouble()) return watch.trouble();
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   if (cpu_before > 0) seen_.cpu_ns_per_s = (cpu_ns(target_) - cpu_before) / seconds;

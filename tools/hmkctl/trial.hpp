@@ -4,7 +4,7 @@
 // this program is connected, and puts everything back when it ends, however it ends.
 //
 //   Trial trial(context, {.pid = 4711, .time = 60s});
-//   if (const auto trouble = trial.watch(progress)) return fail(*trouble);
+//   if (const auto trouble = trial.watch(progress)) return fail(context, *trouble);
 //   const Outlook outlook = look_ahead(trial.seen());
 #pragma once
 

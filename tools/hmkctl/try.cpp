@@ -65,10 +65,10 @@ int run_try(const Context& context, const WatchOptions& options) {
   });
   end_progress();
   Outlook outlook;
-  if (trouble && trouble->err == EOPNOTSUPP)
+  if (trouble && trouble->problem.err == EOPNOTSUPP)
     outlook.verdict = Verdict::virtual_machine;
   else if (trouble)
-    return fail(*trouble);
+    return fail(context, *trouble);
   else
     outlook = look_ahead(trial.seen());
   const json answer = trial_json(trial, outlook);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "verb.hpp"
 
+#include <array>
 #include <cstdio>
 #include <sstream>
 
@@ -8,8 +9,20 @@
 
 namespace hmkctl {
 
-int fail(const Reply& reply) {
-  std::istringstream lines(reply.problem);
+using nlohmann::json;
+
+int fail(const Context& context, const Reply& reply) {
+  if (context.as_json) {
+    static constexpr std::array kKinds{"", "failed", "usage", "unreachable"};
+    json error{{"error", kKinds.at(static_cast<std::size_t>(reply.exit_code))},
+               {"what", reply.problem.what},
+               {"remedy", reply.problem.remedy},
+               {"exit_code", reply.exit_code}};
+    if (reply.problem.err != 0) error["errno"] = reply.problem.err;
+    std::fputs(json_text(error, 2).c_str(), stderr);
+    return reply.exit_code;
+  }
+  std::istringstream lines(reply.problem.line());
   for (std::string line; std::getline(lines, line);)
     std::fprintf(stderr, "hmkctl: %s\n", hmk::printable(line).c_str());
   return reply.exit_code;
@@ -24,7 +37,7 @@ std::function<nlohmann::json()> pid_option(CLI::App& verb) {
 int show(const Context& context, const std::string& verb, const nlohmann::json& args,
          const std::vector<Table>& tables) {
   const Reply reply = ask(context.socket, verb, args);
-  if (reply.exit_code != kOk) return fail(reply);
+  if (reply.exit_code != kOk) return fail(context, reply);
   print(reply.data, tables, context.as_json);
   return kOk;
 }

@@ -31,6 +31,7 @@ Run make_top(CLI::App& verb);
 Run make_stats(CLI::App& verb);
 Run make_gain(CLI::App& verb);
 Run make_why(CLI::App& verb);
+Run make_events(CLI::App& verb);
 Run make_get(CLI::App& verb);
 Run make_config(CLI::App& verb);
 Run make_set(CLI::App& verb);
@@ -48,8 +49,8 @@ Run make_doctor(CLI::App& verb);
 Run make_completion(CLI::App& verb);
 Run make_version(CLI::App& verb);
 
-/// A line per problem to stderr; returns the exit code.
-int fail(const Reply& reply);
+/// A line per problem to stderr, or one JSON object; returns the exit code.
+int fail(const Context& context, const Reply& reply);
 
 /// Declares --pid; gives the arguments of a request for that process, or for all.
 std::function<nlohmann::json()> pid_option(CLI::App& verb);

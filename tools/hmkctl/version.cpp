@@ -16,7 +16,7 @@ Run make_version(CLI::App& /*verb*/) {
     answer["version"]["hmkctl"] = HMK_VERSION;
     print(answer, kTables, context.as_json);
     // Our own version is known without hmkd; that it is away is said all the same.
-    return reply.exit_code == kOk ? kOk : fail(reply);
+    return reply.exit_code == kOk ? kOk : fail(context, reply);
   };
 }
 

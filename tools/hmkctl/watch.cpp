@@ -18,10 +18,10 @@ volatile std::sig_atomic_t stop_asked = 0;
 
 Reply no_single_target(const json& targets) {
   if (targets.empty())
-    return {kFailed, "hmkd manages no process; attach one with 'hmkctl attach PID'", {}};
+    return {kFailed, {"hmkd manages no process", "attach one with 'hmkctl attach PID'"}};
   std::string pids;
   for (const json& target : targets) pids += " " + target["pid"].dump();
-  return {kUsage, "hmkd manages several processes:" + pids + "; name one with --pid", {}};
+  return {kUsage, {"hmkd manages several processes:" + pids, "name one with --pid"}};
 }
 
 std::uint32_t to_q8(const json& value) {
@@ -93,12 +93,11 @@ Watch::Watch(const Context& context, const WatchOptions& options)
     std::erase_if(targets.get_ref<json::array_t&>(),
                   [&](const json& target) { return target.at("pid") != options_.pid; });
   if (targets.size() != 1) {
-    trouble_ = options_.pid == 0 ? no_single_target(targets)
-                                 : Reply{kFailed,
-                                         "PID " + std::to_string(options_.pid) +
-                                             " is not managed; attach it with 'hmkctl attach " +
-                                             std::to_string(options_.pid) + "'",
-                                         {}};
+    trouble_ = options_.pid == 0
+                   ? no_single_target(targets)
+                   : Reply{kFailed,
+                           {"PID " + std::to_string(options_.pid) + " is not managed",
+                            "attach it with 'hmkctl attach " + std::to_string(options_.pid) + "'"}};
     return;
   }
   target_ = {targets[0].at("pid"), targets[0].at("comm")};
@@ -148,8 +147,8 @@ std::optional<json> Watch::next_row() {
   return std::nullopt;
 }
 
-int fail(const hmk::Error& error) {
-  return fail({kFailed, error.line(), {}});
+int fail(const Context& context, const hmk::Error& error) {
+  return fail(context, Reply{kFailed, error});
 }
 
 }  // namespace hmkctl

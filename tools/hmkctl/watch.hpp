@@ -4,7 +4,7 @@
 //
 //   Watch watch(context, {.pid = 4711, .intervals = 12});
 //   while (std::optional<RecordedFrame> frame = watch.next()) use(*frame);
-//   if (watch.trouble()) return fail(*watch.trouble());
+//   if (watch.trouble()) return fail(context, *watch.trouble());
 #pragma once
 
 #include <chrono>
@@ -53,7 +53,7 @@ class Watch {
 };
 
 /// A line to stderr; returns the exit code.
-int fail(const hmk::Error& error);
+int fail(const Context& context, const hmk::Error& error);
 
 /// A row of next_row() as it is recorded.
 hmk::RecordedFrame frame_of(const nlohmann::json& row);
