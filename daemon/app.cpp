@@ -55,8 +55,9 @@ Result<void> App::start() {
     else if (const std::int32_t pid = pid_of(rule); pid != 0)
       if (Result<void> done = attach_by(rule, pid); !done) return done;
   }
-  for (const auto& [pid, start] : by_hand) attach_pid_of(rule_of_pid(pid));
   find_processes();
+  // What a rule names by now is the rule's.
+  for (const auto& [pid, start] : by_hand) attach_pid_of(rule_of_pid(pid));
   wait_for_newcomers();
   if (Result<void> open = server_.listen(
           config_.socket, {.readers = config_.socket_group, .admins = config_.admin_group});

@@ -13,8 +13,10 @@ SCHEMA = HERE.parents[1] / "docs/hmkctl.schema.json"
 TYPES: Dict[str, Tuple[type, ...]] = {"object": (dict,), "array": (list,), "string": (str,), "integer": (int,), "number": (int, float),
                                       "boolean": (bool,), "null": (type(None),)}
 #: Name in the schema, words of hmkctl, of with_fake_hmkd before them.
-CALLS: List[Tuple[str, List[str], List[str]]] = [
-    *[(verb, [verb], []) for verb in ("status", "tiers", "regions", "stats", "gain", "get", "config", "pause", "resume", "version", "doctor")],
+Call = Tuple[str, List[str], List[str]]
+NOW: List[str] = []
+CALLS: List[Call] = [
+    *[(verb, [verb], NOW) for verb in ("status", "tiers", "regions", "stats", "gain", "get", "config", "pause", "resume", "version", "doctor")],
     *[(verb, [verb], ["--no-interval"]) for verb in ("status", "regions", "stats", "gain")],
     ("why", ["why", "7f0000000000"], []), ("top", ["top", "--once"], []), ("set", ["set", "interval", "2s"], []),
     ("set", ["set", "--save", "interval", "2s"], []), ("attach", ["attach", "12345"], []), ("attach", ["detach", "4711"], []),

@@ -264,6 +264,14 @@ TEST_F(Restarting, WhatWasAttachedByHandIsManagedAgain) {
   EXPECT_EQ(st.st_mode & 0777, 0600u);
 }
 
+TEST_F(Restarting, WhatARuleNamesByNowIsManagedByTheRule) {
+  start();
+  data("attach", {{"pid", kPid}});
+  rule("comm=redis-server");
+  restart();
+  EXPECT_EQ(app_->rule_of(kPid), "comm=redis-server");
+}
+
 TEST_F(Restarting, AReusedPidIsNeverTakenAndAGoneOneIsDropped) {
   test::put_process(tree_, 50, "x");
   start();
