@@ -200,7 +200,7 @@ class Kept(unittest.TestCase):
 
 class Sanitized(unittest.TestCase):
     #: Built for tsan, or run in guests only, or by hand (the sweep: its threads share a counter and what one lock guards).
-    THREADED = {"tests/unit/table_reader_threads.cpp", "tests/programs/integrity.cpp", "tests/programs/touch.cpp",
+    THREADED = {"tests/unit/table_reader_threads.cpp", "tests/programs/integrity.cpp", "tests/programs/threads.cpp", "tests/programs/touch.cpp",
                 "tools/bench.d/moves/stall.cpp", "tools/load/gups.cpp", "tools/sim.d/sweep.cpp"}
 
     def test_whatever_has_threads_is_built_for_tsan(self):
