@@ -5,12 +5,26 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 
 #include "config/keys.hpp"
 #include "util/printable.hpp"
 
 namespace hmk {
 namespace {
+
+/// Bytes that are no UTF-8 pass through yaml-cpp's reader, and its emitter would replace them.
+std::string byte_by_byte(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    char escaped[8];
+    std::snprintf(escaped, sizeof(escaped), "\\x%02x", static_cast<unsigned char>(c));
+    const bool is_plain =
+        c != '"' && c != '\\' && c != 0x7f && static_cast<unsigned char>(c) >= 0x20;
+    out += is_plain ? std::string(1, c) : escaped;
+  }
+  return out + '"';
+}
 
 /// In quotes where YAML would take it for more than a word.
 std::string quoted(const std::string& text) {
@@ -24,7 +38,10 @@ std::string quoted(const std::string& text) {
   if (is_word) return text;
   YAML::Emitter out;
   out << YAML::DoubleQuoted << text;
-  return out.c_str();
+  const std::string emitted = out.c_str();
+  const std::string_view replaced = "\xef\xbf\xbd";
+  if (text.find(replaced) != text.npos || emitted.find(replaced) == emitted.npos) return emitted;
+  return byte_by_byte(text);
 }
 
 std::string value_text(const Key& key, const Config& config) {

@@ -31,7 +31,7 @@ constexpr std::array<std::pair<const char*, const char*>, 14> kOddValues{{
     {"bandwidth", "1/3=1MiB,64/1=1TiB"},
     {"attach", "comm=*,unit=a@1.service+children,4711"},
     {"metrics", "[::1]:9464"},
-    {"socket", "/tmp/a: b #c"},
+    {"socket", "/tmp/a: b #c\xad\"\\\x01"},
     {"admin_group", "yes"},
 }};
 
