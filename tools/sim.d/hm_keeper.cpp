@@ -6,6 +6,7 @@
 #include <hmk/core/hotness.h>
 #include <hmk/core/ladder.h>
 #include <hmk/core/quota.h>
+#include <hmk/core/rate.h>
 #include <hmk/core/region.h>
 #include <linux/hmk.h>
 
@@ -52,6 +53,7 @@ class HmKeeper final : public Profiler {
     out.flushes = windows_.flushes();
     judge();
     report(world, out);
+    if (world.census != nullptr) publish(out);
     split(out);
     adapt(out);
     return out;
@@ -75,8 +77,10 @@ class HmKeeper final : public Profiler {
     std::swap(now_cap_, next_cap_);
     if (now_.size() > table_cap_) table_cap_ = now_.size() + now_.size() / 2;
     changed_ = res.added || res.dropped || res.clipped;
-    for (hmk_region& r : now_)
+    for (hmk_region& r : now_) {
       r.resident_pages = static_cast<__u32>(hmk_region_pages(&r));  // all of it is present
+      if (world.census != nullptr) world.census->count(r);
+    }
   }
 
   __u32 plan_samples() {
@@ -137,6 +141,7 @@ class HmKeeper final : public Profiler {
         hmk_sample s{};
         s.addr = at;
         s.count = windows_.count(accesses, at, r.rung);
+        s.dirty = world.census != nullptr && world.census->is_written(at);
         samples_.push_back(s);
       }
       const auto taken = static_cast<std::ptrdiff_t>(samples_.size()) - first;
@@ -147,9 +152,9 @@ class HmKeeper final : public Profiler {
     }
     if (!samples_.empty())
       sample_cost_ns_ = hmk_budget_track(
-          sample_cost_ns_, static_cast<__u32>(static_cast<double>(windows_.visits()) *
-                                              means_.scan_cost_ns /
-                                              static_cast<double>(samples_.size())));
+          sample_cost_ns_,
+          static_cast<__u32>(static_cast<double>(windows_.visits()) * means_.scan_cost_ns /
+                             static_cast<double>(samples_.size())));
   }
 
   void judge() {
@@ -187,12 +192,43 @@ class HmKeeper final : public Profiler {
     out.state_bytes = state_bytes();
   }
 
+  /// As kmod/publish.c and hmk_windows_tell() of kmod/windows.c, which are not in the core.
+  void publish(Outcome& out) const {
+    out.hotness_max = windows_.ladder().nr;
+    for (const hmk_region& r : now_) {
+      const bool is_stale = hmk_region_is(&r, HMK_REGION_STALE);
+      hmk_record& record = out.table.emplace_back();
+      record.start = r.start;
+      record.length = r.end - r.start;
+      record.hi_q16 = r.hi_q16;
+      record.whi_q16 = r.whi_q16;
+      __u32 samples_q4 =
+          static_cast<__u32>(__u64{r.quota} * 16 * (2 * HMK_CORE_Q16_ONE - kAlphaQ16) / kAlphaQ16);
+      if (!windows_.equal()) {
+        samples_q4 = r.trust + crowd_.kappa;
+        if (r.whi_q16) record.whi_q16 = hmk_crowd_shrink_q16(&crowd_, &r);
+      }
+      record.rate_q8 = hmk_ladder_rate_q8(&windows_.ladder(), record.whi_q16);
+      record.rate_dev_q8 = hmk_rate_dev_q8(&windows_.ladder(), record.whi_q16, samples_q4);
+      record.resident_pages = r.resident_pages;
+      record.away_pages = r.away_pages;
+      record.node = r.node;
+      record.away_node = r.away_pages ? r.away_node : -1;
+      record.generation = r.generation;
+      record.samples = is_stale ? __u16{0} : r.quota;
+      record.writes = r.writes;
+      record.leaf_shift = r.leaf_shift;
+      record.kind = r.kind;
+      record.flags = is_stale ? HMK_RECORD_STALE : 0;
+    }
+  }
+
   /// What hmk.ko allocates for a session: both arrays of regions at their capacity, a table of
   /// two buffers, samples, spans, the ladder.
   std::uint64_t state_bytes() const {
     return (now_cap_ + next_cap_) * sizeof(hmk_region) + 2 * table_cap_ * sizeof(hmk_record) +
-           samples_cap_ * sizeof(hmk_sample) + spans_ * sizeof(hmk_span) +
-           sizeof(hmk_ladder) + sizeof(hmk_crowd);
+           samples_cap_ * sizeof(hmk_sample) + spans_ * sizeof(hmk_span) + sizeof(hmk_ladder) +
+           sizeof(hmk_crowd);
   }
 
   /// As hmk_regions_reserve(): a sixteenth more than asked.

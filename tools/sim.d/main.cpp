@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // hmk-sim SCENARIO: how well each profiler finds the hot set, interval by interval.
+// hmk-sim machine SCENARIO: what hmkd makes of it, in modelled time.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -9,6 +10,7 @@
 
 #include <linux/hmk.h>
 
+#include "machine/command.hpp"
 #include "replay.hpp"
 #include "run.hpp"
 #include "sweep.hpp"
@@ -85,6 +87,7 @@ int run(int argc, char** argv) {
       {"random-samples", HMK_SWITCH_RANDOM_SAMPLES},
       {"no-budget", HMK_SWITCH_NO_BUDGET}};
 
+  app.footer("hmk-sim machine --help: hmkd's policy on a machine, in modelled time");
   app.add_option("scenario", name, "what happens")
       ->check(CLI::IsMember(hmk::sim::scenario_names()));
   app.add_option("--replay", replay, "what a recording of hmkctl holds, instead of a scenario")
@@ -191,6 +194,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    if (argc > 1 && std::string_view(argv[1]) == "machine")
+      return hmk::sim::run_machine_command(argc - 1, argv + 1);
     return run(argc, argv);
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "hmk-sim: %s\n", problem.what());

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <linux/hmk.h>
+
 #include "world.hpp"
 
 namespace hmk::sim {
@@ -21,8 +23,8 @@ struct Means {
   std::uint64_t seed = 1;
   double interval_s = 10;
   double budget_percent = 5;
-  double scan_cost_ns = 500;   // one visit of one leaf: test, clear
-  double region_cost_ns = 40;  // HM-Keeper's work per region and interval beside the visits
+  double scan_cost_ns = 500;     // one visit of one leaf: test, clear
+  double region_cost_ns = 40;    // HM-Keeper's work per region and interval beside the visits
   double flush_cost_ns = 20000;  // HM-Keeper: of the TLB, once for each group of samples
   unsigned num_scans = 3;
   unsigned leaf_shift = 12;
@@ -58,7 +60,9 @@ struct Outcome {
   std::uint64_t state_bytes = 0;
 
   // HM-Keeper only.
-  std::vector<Estimate> rates;  // in address order
+  std::vector<Estimate> rates;    // in address order
+  std::vector<hmk_record> table;  // as hmk.ko publishes it; of a world with a census only
+  std::uint32_t hotness_max = 0;  // of the table
   std::uint64_t flushes = 0;
   std::uint64_t num_ps = 0, quota_sum = 0, quota_room = 0;
   double tau1 = 0;

@@ -73,17 +73,13 @@ Accesses::Accesses(const World& world, std::uint64_t seed, std::uint32_t interva
       seed_(seed),
       interval_(interval),
       leaf_shift_(leaf_shift),
+      window_s_(window_s),
       hot_below_(below(world.rates.hot, window_s)),
-      cold_below_(below(world.rates.cold, window_s)) {
-  zone_below_.reserve(world.zones.size());
-  for (const Zone& zone : world.zones) zone_below_.push_back(below(zone.rate, window_s));
-}
+      cold_below_(below(world.rates.cold, window_s)) {}
 
 std::uint64_t Accesses::bound(std::uint64_t address) const {
-  if (zone_below_.empty()) return world_->hot.contains(address) ? hot_below_ : cold_below_;
-  const auto next = std::ranges::upper_bound(world_->zones, address, {}, &Zone::start);
-  if (next == world_->zones.begin() || address >= std::prev(next)->end) return 0;
-  return zone_below_[static_cast<std::size_t>(next - world_->zones.begin()) - 1];
+  if (world_->zones.empty()) return world_->hot.contains(address) ? hot_below_ : cold_below_;
+  return below(rate(address), window_s_);
 }
 
 double Accesses::rate(std::uint64_t address) const {

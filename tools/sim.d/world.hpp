@@ -54,13 +54,23 @@ struct Zone {
   double rate = 0;  // accesses per leaf and second
 };
 
+/// Where memory lies and what of it is written, for who asks about more than accesses.
+class Census {
+ public:
+  virtual ~Census() = default;
+  /// Fills in what is resident of the region, and where.
+  virtual void count(hmk_region& region) const = 0;
+  virtual bool is_written(std::uint64_t address) const = 0;
+};
+
 /// What exists and what is hot during some intervals.
 struct World {
   std::vector<hmk_span> spans;  // in address order; touching ones are different VMAs
   RangeSet hot;
   Rates rates;
-  std::vector<Zone> zones = {};  // in address order; when given, they say the rates
-  double hot_above = 0;          // what is accessed more often, per leaf and second, is hot
+  std::vector<Zone> zones = {};    // in address order; when given, they say the rates
+  double hot_above = 0;            // what is accessed more often, per leaf and second, is hot
+  const Census* census = nullptr;  // none: all is resident, on no known node, and not written
 
   Bytes bytes() const;
 };
@@ -112,8 +122,8 @@ class Accesses {
   std::uint64_t seed_;
   std::uint32_t interval_;
   unsigned leaf_shift_;
+  double window_s_;
   std::uint64_t hot_below_, cold_below_;
-  std::vector<std::uint64_t> zone_below_;
 };
 
 }  // namespace hmk::sim

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "machine/workload.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <stdexcept>
+
+#include "machine/document.hpp"
+#include "util/suggest.hpp"
+#include "util/units.hpp"
+
+namespace hmk::sim {
+
+namespace {
+
+constexpr Bytes kPage = 4096, kHuge = 2 << 20;
+constexpr Bytes kMostMemory = 64ull << 30;  // a byte and some floats are kept for each page
+
+Bytes size_of(const Document& doc, Bytes unit, Bytes most) {
+  const auto value = parse_size(doc.text());
+  if (!value || *value == 0 || *value % unit != 0 || *value > most)
+    doc.fail("'" + doc.text() + "' is no multiple of " + format_size(unit) + " up to " +
+             format_size(most));
+  return *value;
+}
+
+double seconds_of(const Document& doc) {
+  const auto value = parse_duration(doc.text());
+  if (!value || *value < std::chrono::milliseconds(100) || *value > std::chrono::hours(24))
+    doc.fail("'" + doc.text() + "' is no time of 100ms .. 24h");
+  return std::chrono::duration<double>(*value).count();
+}
+
+Layer read_layer(const Document& doc, Bytes memory) {
+  doc.allow({"bytes", "at", "pieces", "draw", "visits", "lines", "writes", "zipf", "order"});
+  Layer layer{.bytes = memory, .visits = doc.get("visits").number(0, 1e6)};
+  if (const auto bytes = doc.find("bytes")) layer.bytes = size_of(*bytes, kPage, memory);
+  if (const auto at = doc.find("at")) layer.at = size_of(*at, kPage, memory - layer.bytes);
+  if (const auto pieces = doc.find("pieces")) {
+    layer.piece = size_of(*pieces, kPage, layer.bytes);
+    if (layer.at != 0) pieces->fail("lie anywhere; leave 'at' out");
+    if (layer.bytes % layer.piece != 0 || memory % layer.piece != 0)
+      pieces->fail("do not share 'bytes' and 'memory' evenly");
+  }
+  if (const auto draw = doc.find("draw")) layer.draw = static_cast<unsigned>(draw->number(0, 1000));
+  if (const auto lines = doc.find("lines")) layer.lines = lines->number(0, 64);
+  if (const auto writes = doc.find("writes")) layer.written = writes->share();
+  if (const auto zipf = doc.find("zipf")) layer.zipf = zipf->number(0.01, 4);
+  if (const auto order = doc.find("order")) {
+    if (order->text() != "address" && order->text() != "scattered")
+      order->fail("want address or scattered");
+    layer.by_address = order->text() == "address";
+  }
+  return layer;
+}
+
+Phase read_phase(const Document& doc, Bytes memory) {
+  doc.allow({"for", "instructions", "heat"});
+  Phase phase{.instructions = doc.get("instructions").number(1, 1e9)};
+  if (const auto lasts = doc.find("for")) {
+    if (lasts->text().ends_with('%'))
+      phase.share = lasts->share();
+    else
+      phase.seconds = seconds_of(*lasts);
+  }
+  const Document heat = doc.get("heat");
+  if (heat.size() == 0) heat.fail("want at least one part of the memory");
+  for (std::size_t i = 0; i < heat.size(); ++i)
+    phase.layers.push_back(read_layer(heat.at(i), memory));
+  return phase;
+}
+
+/// The layer's pages, those that are hottest first.
+std::vector<std::uint32_t> pages_of(const Workload& load, const Layer& layer, std::uint64_t seed) {
+  std::vector<std::uint32_t> pages;
+  Random random(hash(seed, 0x6c61796572, layer.draw, layer.bytes));
+  const Bytes piece = layer.piece == 0 ? layer.bytes : layer.piece;
+  const std::uint64_t nr = layer.piece == 0 ? 1 : load.memory / piece;
+  std::uint64_t left = layer.bytes / piece;
+  for (std::uint64_t i = 0; i < nr && left > 0; ++i) {
+    if (random.below(nr - i) >= left) continue;
+    --left;
+    const std::uint64_t first = (layer.at + i * piece) / kPage;
+    for (std::uint64_t page = first; page < first + piece / kPage; ++page)
+      pages.push_back(static_cast<std::uint32_t>(page));
+  }
+  if (layer.zipf > 0 && !layer.by_address)
+    for (std::size_t i = pages.size(); i > 1; --i) std::swap(pages[i - 1], pages[random.below(i)]);
+  return pages;
+}
+
+}  // namespace
+
+Workload read_workload(const std::string& path) {
+  const Document root = Document::load(path);
+  root.allow({"memory", "seconds", "cycle", "phases"});
+  Workload load{.name = std::filesystem::path(path).stem().string(),
+                .memory = size_of(root.get("memory"), kHuge, kMostMemory),
+                .seconds = seconds_of(root.get("seconds"))};
+  if (const auto cycle = root.find("cycle")) {
+    if (cycle->text() != "yes" && cycle->text() != "no") cycle->fail("want yes or no");
+    load.is_cycle = cycle->text() == "yes";
+  }
+  const Document phases = root.get("phases");
+  if (phases.size() == 0 || phases.size() > 64) phases.fail("want 1 to 64 of them");
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    load.phases.push_back(read_phase(phases.at(i), load.memory));
+    const bool has_length = load.phases[i].seconds > 0 || load.phases[i].share > 0;
+    if (has_length == (!load.is_cycle && i + 1 == phases.size()))
+      phases.at(i).fail(has_length ? "the last phase lasts to the end: leave 'for' out"
+                                   : "'for' is missing");
+  }
+  return load;
+}
+
+std::vector<std::string> workload_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(HMK_SIM_SCENARIOS))
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string workload_path(const std::string& name) {
+  if (name.ends_with(".yaml")) return name;
+  const std::vector<std::string> names = workload_names();
+  if (std::ranges::find(names, name) != names.end())
+    return std::string(HMK_SIM_SCENARIOS "/") + name + ".yaml";
+  std::string all;
+  for (const std::string& one : names) all += (all.empty() ? "" : ", ") + one;
+  throw std::invalid_argument("unknown scenario '" + name + "'; there are " + all +
+                              ", or name a file that ends in .yaml");
+}
+
+Heat heat_of(const Workload& load, const Phase& phase, std::uint64_t seed) {
+  const std::size_t nr = load.memory / kPage;
+  Heat heat{std::vector<float>(nr), std::vector<float>(nr), std::vector<float>(nr)};
+  for (const Layer& layer : phase.layers) {
+    const std::vector<std::uint32_t> pages = pages_of(load, layer, seed);
+    double all = 0;
+    for (std::size_t rank = 1; rank <= pages.size(); ++rank)
+      all += std::pow(static_cast<double>(rank), -layer.zipf);
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+      const double visits = layer.visits * std::pow(static_cast<double>(i + 1), -layer.zipf) / all;
+      heat.visits[pages[i]] += static_cast<float>(visits);
+      heat.misses[pages[i]] += static_cast<float>(visits * layer.lines);
+      heat.written[pages[i]] += static_cast<float>(visits * layer.lines * layer.written);
+    }
+  }
+  return heat;
+}
+
+}  // namespace hmk::sim

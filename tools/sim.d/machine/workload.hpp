@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+//
+// A scenario of the machine simulator, as its file has it: phases, and in each of them what an
+// operation executes and which memory it visits. Heat is what that makes of every page.
+//
+//   const Workload load = read_workload("scenarios/gups-jump.yaml");
+//   const Heat heat = heat_of(load, load.phases[0], seed);
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "world.hpp"
+
+namespace hmk::sim {
+
+/// Some of the memory, and how often an operation visits a page of it.
+struct Layer {
+  Bytes bytes = 0;
+  Bytes at = 0;             // where it begins, when it is in one piece
+  Bytes piece = 0;          // else it is that many bytes at random places; 0: in one piece
+  unsigned draw = 0;        // the same number is at the same places
+  double visits = 0;        // of an operation, to all of it
+  double lines = 1;         // of the cache that a visit misses
+  double written = 0;       // share of them that are written
+  double zipf = 0;          // exponent; 0: all pages alike
+  bool by_address = false;  // the first page is the hottest; else they lie anywhere
+};
+
+struct Phase {
+  double seconds = 0;  // under first touch; 0: as the next says
+  double share = 0;    // of the whole run; 0: to the end
+  double instructions = 0;
+  std::vector<Layer> layers = {};
+};
+
+struct Workload {
+  std::string name;
+  Bytes memory = 0;
+  double seconds = 0;     // under first touch, unless the user says otherwise
+  bool is_cycle = false;  // begins again after the last phase
+  std::vector<Phase> phases = {};
+};
+
+/// Throws std::invalid_argument with one line: file, place, problem.
+Workload read_workload(const std::string& path);
+
+/// The scenarios that ship, by name, and where one is: a name of theirs or a path ending in .yaml.
+/// Throws std::invalid_argument for an unknown name.
+std::vector<std::string> workload_names();
+std::string workload_path(const std::string& name);
+
+/// Of an operation, by page of 4 KiB.
+struct Heat {
+  std::vector<float> visits, misses, written;
+};
+
+Heat heat_of(const Workload& load, const Phase& phase, std::uint64_t seed);
+
+}  // namespace hmk::sim
