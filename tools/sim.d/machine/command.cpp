@@ -43,11 +43,11 @@ void add_machine_options(CLI::App& app, Question& question, Words& words) {
       ->capture_default_str();
   app.add_option("--page-cost", question.prices.page_ns,
                  "of moving 4KiB (default: as tools/lab.d/lab/prices.py has it)")
-      ->transform(CLI::AsNumberWithUnit(kNs))
+      ->transform(CLI::AsNumberWithUnit(kNs, CLI::AsNumberWithUnit::UNIT_REQUIRED))
       ->check(CLI::Range(0.0, 1e9));
   app.add_option("--exposed", question.prices.exposed_ns,
                  "what each page that moves takes from the program (default: 500ns, a shootdown)")
-      ->transform(CLI::AsNumberWithUnit(kNs))
+      ->transform(CLI::AsNumberWithUnit(kNs, CLI::AsNumberWithUnit::UNIT_REQUIRED))
       ->check(CLI::Range(0.0, 1e9));
   app.add_option("--move-bandwidth", question.prices.limit_mbps,
                  "MB/s of moves between any two nodes (default: their links)")
@@ -57,26 +57,27 @@ void add_machine_options(CLI::App& app, Question& question, Words& words) {
 void add_run_options(CLI::App& app, Question& question, Words& words) {
   app.add_option("--interval", words.interval, "hmkd's key (default: 10s)");
   app.add_option("--budget", words.budget, "hmkd's key overhead: 5 or 5% (default: 5%)");
-  app.add_option("--set", words.settings, "KEY=VALUE of hmkd; in a sweep KEY=VALUE,VALUE");
+  app.add_option("--set", words.settings, "KEY=VALUE of hmkd; in a sweep KEY=VALUE,VALUE")
+      ->allow_extra_args(false);
   app.add_option("--seconds", question.seconds, "of work under first touch, 600 or 10min")
       ->transform(CLI::AsNumberWithUnit(kSeconds, CLI::AsNumberWithUnit::UNIT_OPTIONAL))
       ->check(CLI::Range(1.0, 86400.0));
   app.add_option("--period", question.period, "of the phases of a cycle together, 20s")
-      ->transform(CLI::AsNumberWithUnit(kSeconds))
+      ->transform(CLI::AsNumberWithUnit(kSeconds, CLI::AsNumberWithUnit::UNIT_REQUIRED))
       ->check(CLI::Range(0.1, 86400.0));
   app.add_option("--clock", question.clock_ns,
                  "hmk goes by a clock that gives so long to an instruction, as a guest's: 8ns")
-      ->transform(CLI::AsNumberWithUnit(kNs))
+      ->transform(CLI::AsNumberWithUnit(kNs, CLI::AsNumberWithUnit::UNIT_REQUIRED))
       ->check(CLI::Range(0.01, 1000.0));
   app.add_option("--profiler", words.profiler, "perfect: told the true heat")
       ->check(CLI::IsMember({"hm-keeper", "perfect"}))
       ->capture_default_str();
   app.add_option("--scan-cost", question.means.scan_cost_ns, "of a visit (default: 0.5us)")
-      ->transform(CLI::AsNumberWithUnit(kNs));
+      ->transform(CLI::AsNumberWithUnit(kNs, CLI::AsNumberWithUnit::UNIT_REQUIRED));
   app.add_option("--region-cost", question.means.region_cost_ns, "(default: 40ns)")
-      ->transform(CLI::AsNumberWithUnit(kNs));
+      ->transform(CLI::AsNumberWithUnit(kNs, CLI::AsNumberWithUnit::UNIT_REQUIRED));
   app.add_option("--flush-cost", question.means.flush_cost_ns, "of a group (default: 20us)")
-      ->transform(CLI::AsNumberWithUnit(kNs));
+      ->transform(CLI::AsNumberWithUnit(kNs, CLI::AsNumberWithUnit::UNIT_REQUIRED));
   app.add_option("--json", words.json, "write all figures to this file");
 }
 
@@ -167,6 +168,7 @@ int run_machine_command(int argc, char** argv) {
       ->required();
   app.add_option("--system", words.systems, "which ones (default: all)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"first-touch", "static", "reactive"}));
   app.add_option("--seed", question.seed, "same seed, same result")->capture_default_str();
   app.add_option("--seeds", words.seeds, "of a sweep: 1 to this one")

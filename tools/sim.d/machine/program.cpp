@@ -117,8 +117,8 @@ void Program::add(Done& done, double operations, double ns, double stall_ns) con
 
 void Program::run(double ns) {
   const double each = ns_per_operation(), modelled = ns * each / clock_ns(each);
-  const double stalled = std::min(stall_ns_, modelled);
   const bool is_last = ns >= ns_left();
+  const double stalled = is_last ? stall_ns_ : std::min(stall_ns_, modelled);
   const double operations = is_last ? left_ : std::min(left_, (modelled - stalled) / each);
   // Of these, what lies in the last quarter of all.
   const double border = kSettled * plan_->operations;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "windows.hpp"
 
@@ -114,12 +115,13 @@ void Watcher::count(hmk_region& region) const {
   std::array<__u32, HMK_MAX_NODES> pages{};
   for (std::uint64_t page = page_at(region.start); page < page_at(region.end); ++page)
     ++pages[static_cast<std::size_t>(counted_.node(page))];
-  const auto most = std::ranges::max_element(pages);
+  const auto used = std::span(pages).first(counted_.nr_nodes());
+  const auto most = std::ranges::max_element(used);
   region.resident_pages = static_cast<__u32>((region.end - region.start) / Memory::kPage);
   region.away_pages = region.resident_pages - *most;
-  region.node = static_cast<__s16>(most - pages.begin());
+  region.node = static_cast<__s16>(most - used.begin());
   *most = 0;
-  region.away_node = static_cast<__s16>(std::ranges::max_element(pages) - pages.begin());
+  region.away_node = static_cast<__s16>(std::ranges::max_element(used) - used.begin());
 }
 
 bool Watcher::is_written(std::uint64_t address) const {

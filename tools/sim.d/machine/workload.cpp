@@ -2,10 +2,12 @@
 #include "machine/workload.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <stdexcept>
 
+#include "load/hot_set.hpp"
 #include "machine/document.hpp"
 #include "util/suggest.hpp"
 #include "util/units.hpp"
@@ -40,8 +42,9 @@ Layer read_layer(const Document& doc, Bytes memory) {
   if (const auto pieces = doc.find("pieces")) {
     layer.piece = size_of(*pieces, kPage, layer.bytes);
     if (layer.at != 0) pieces->fail("lie anywhere; leave 'at' out");
-    if (layer.bytes % layer.piece != 0 || memory % layer.piece != 0)
-      pieces->fail("do not share 'bytes' and 'memory' evenly");
+    if (!std::has_single_bit(layer.piece) || layer.bytes % layer.piece != 0)
+      pieces->fail("want 4KiB, 8KiB, ... that share 'bytes' evenly");
+    if (memory % layer.piece != 0) pieces->fail("do not share 'memory' evenly");
   }
   if (const auto draw = doc.find("draw")) layer.draw = static_cast<unsigned>(draw->number(0, 1000));
   if (const auto lines = doc.find("lines")) layer.lines = lines->number(0, 64);
@@ -71,20 +74,30 @@ Phase read_phase(const Document& doc, Bytes memory) {
   return phase;
 }
 
+/// Where the pieces of `draw` lie: as hmk-load-gups draws its hot sets, one after the other, so
+/// that the same seed has the same pieces as in a guest.
+std::vector<load::Range> pieces_of(const Workload& work, const Layer& layer, std::uint64_t seed) {
+  constexpr std::uint64_t kWord = 8;
+  load::Random random(seed);
+  (void)random.next();  // of its first thread
+  const load::HotSet::Plan plan{.words = work.memory / kWord,
+                                .chunk_words = layer.piece / kWord,
+                                .nr_hot = layer.bytes / layer.piece,
+                                .hot_accesses = 1};
+  for (unsigned draw = 0;; ++draw)
+    if (const load::HotSet set(plan, random); draw == layer.draw) return set.ranges();
+}
+
 /// The layer's pages, those that are hottest first.
-std::vector<std::uint32_t> pages_of(const Workload& load, const Layer& layer, std::uint64_t seed) {
+std::vector<std::uint32_t> pages_of(const Workload& work, const Layer& layer, std::uint64_t seed) {
   std::vector<std::uint32_t> pages;
-  Random random(hash(seed, 0x6c61796572, layer.draw, layer.bytes));
-  const Bytes piece = layer.piece == 0 ? layer.bytes : layer.piece;
-  const std::uint64_t nr = layer.piece == 0 ? 1 : load.memory / piece;
-  std::uint64_t left = layer.bytes / piece;
-  for (std::uint64_t i = 0; i < nr && left > 0; ++i) {
-    if (random.below(nr - i) >= left) continue;
-    --left;
-    const std::uint64_t first = (layer.at + i * piece) / kPage;
-    for (std::uint64_t page = first; page < first + piece / kPage; ++page)
-      pages.push_back(static_cast<std::uint32_t>(page));
-  }
+  const std::vector<load::Range> ranges = layer.piece == 0
+                                              ? std::vector<load::Range>{{layer.at, layer.bytes}}
+                                              : pieces_of(work, layer, seed);
+  for (const load::Range& range : ranges)
+    for (std::uint64_t page = 0; page < range.length / kPage; ++page)
+      pages.push_back(static_cast<std::uint32_t>(range.start / kPage + page));
+  Random random(hash(seed, 0x7a697066, layer.draw, layer.bytes));
   if (layer.zipf > 0 && !layer.by_address)
     for (std::size_t i = pages.size(); i > 1; --i) std::swap(pages[i - 1], pages[random.below(i)]);
   return pages;

@@ -18,7 +18,7 @@ namespace hmk::sim {
 struct Layer {
   Bytes bytes = 0;
   Bytes at = 0;             // where it begins, when it is in one piece
-  Bytes piece = 0;          // else it is that many bytes at random places; 0: in one piece
+  Bytes piece = 0;          // else it is pieces of so many bytes at random places; 0: in one piece
   unsigned draw = 0;        // the same number is at the same places
   double visits = 0;        // of an operation, to all of it
   double lines = 1;         // of the cache that a visit misses

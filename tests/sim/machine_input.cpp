@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "machine/command.hpp"
+#include "machine/lab_machine.hpp"
+#include "machine/workload.hpp"
+
+using namespace hmk::sim;
+
+namespace {
+
+struct Ended {
+  int code;
+  std::string error;
+};
+
+Ended run_line(const std::string& line) {
+  std::istringstream text("machine " + line);
+  std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  testing::internal::CaptureStderr();
+  testing::internal::CaptureStdout();
+  const int code = run_machine_command(static_cast<int>(argv.size()), argv.data());
+  testing::internal::GetCapturedStdout();
+  return {code, testing::internal::GetCapturedStderr()};
+}
+
+TEST(MachineInput, BadInputIsOneLineAndExitCodeTwo) {
+  for (const char* const line : {"",
+                                 "no-such-scenario",
+                                 "no-such.yaml",
+                                 "even --machine no-such.yaml",
+                                 "even --set horizn=3",
+                                 "even --set attach=3",
+                                 "even --set horizon",
+                                 "even --set horizon=0",
+                                 "even --interval 10",
+                                 "even --interval 49ms",
+                                 "even --budget 51",
+                                 "even --budget 0",
+                                 "even --seconds 0",
+                                 "even --period 10s",
+                                 "even --leaf 1G",
+                                 "even --system none",
+                                 "even --seed x",
+                                 "even --taken 1GiB",
+                                 "even --against no-such.json",
+                                 "even --profiler none",
+                                 "even --clock 8",
+                                 "sweep --set horizon=1,x",
+                                 "sweep --seeds 0",
+                                 "sweep --jobs 3",
+                                 "sweep no-such-scenario"}) {
+    const Ended outcome = run_line(line);
+    EXPECT_EQ(outcome.code, 2) << line;
+    EXPECT_EQ(std::ranges::count(outcome.error, '\n'), 1) << line << ": " << outcome.error;
+    EXPECT_TRUE(outcome.error.starts_with("hmk-sim: ")) << line << ": " << outcome.error;
+  }
+}
+
+TEST(MachineInput, SuggestsTheKeyThatWasMeant) {
+  EXPECT_NE(run_line("even --set horizn=3").error.find("did you mean 'horizon'?"),
+            std::string::npos);
+}
+
+TEST(MachineInput, GoodInputEndsWithZeroAndAnUnwritableFileWithOne) {
+  EXPECT_EQ(run_line("fits --seconds 1 --system first-touch --set horizon=20").code, 0);
+  EXPECT_EQ(run_line("fits --seconds 1 --system static --json /no/such/folder/file").code, 1);
+}
+
+class MachineFile : public testing::Test {
+ protected:
+  ~MachineFile() override { std::remove(path_.c_str()); }
+  const std::string& put(const std::string& text) {
+    std::ofstream(path_) << text;
+    return path_;
+  }
+  std::string problem_of_workload(const std::string& text) {
+    try {
+      read_workload(put(text));
+    } catch (const std::invalid_argument& problem) {
+      return problem.what();
+    }
+    return "";
+  }
+  std::string path_ = testing::TempDir() + "machine-input.yaml";
+};
+
+constexpr const char* kGood =
+    "memory: 4MiB\nseconds: 10s\nphases:\n  - instructions: 10\n    heat:\n      - {visits: 1}\n";
+
+TEST_F(MachineFile, AScenarioWithAnErrorNamesFileLineAndPlace) {
+  EXPECT_EQ(problem_of_workload(kGood), "");
+  const std::string head = "memory: 4MiB\nseconds: 10s\nphases:\n  - instructions: 10\n    heat:\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {"memory: 3MiB\nseconds: 10s\nphases: []\n", ":1: memory: '3MiB' is no multiple of 2MiB"},
+      {"memory: 4MiB\nseconds: 10\nphases: []\n", ":2: seconds: '10' is no time"},
+      {"memory: 4MiB\nseconds: 10s\nphases: []\n", ":3: phases: want 1 to 64"},
+      {"memory: 4MiB\nseconds: 10s\nfoo: 1\nphases: []\n", ":3: unknown key 'foo'"},
+      {"memory: 4MiB\nseconds: 10s\n", "'phases' is missing"},
+      {head + "      - {visits: -1}\n", ":6: phases[0].heat[0].visits: '-1' is no number"},
+      {head + "      - {visits: 1, writes: 101%}\n", "writes: '101%' is no share"},
+      {head + "      - {visits: 1, bytes: 8MiB}\n", "bytes: '8MiB' is no multiple"},
+      {head + "      - {visits: 1, bytes: 2MiB, at: 4MiB}\n", "at: '4MiB' is no multiple"},
+      {head + "      - {visits: 1, bytes: 3MiB, pieces: 2MiB}\n", "share 'bytes' evenly"},
+      {head + "      - {visits: 1, pieces: 12KiB}\n", "want 4KiB, 8KiB"},
+      {head + "      - {visits: 1, order: up}\n", "want address or scattered"},
+      {"memory: 4MiB\nseconds: 10s\nphases:\n  - for: 1s\n    instructions: 10\n    heat:\n"
+       "      - {visits: 1}\n",
+       "the last phase lasts to the end"},
+      {"memory: 4MiB\nseconds: 10s\ncycle: yes\nphases:\n  - instructions: 10\n    heat:\n"
+       "      - {visits: 1}\n",
+       "'for' is missing"},
+      {"memory: [", "machine-input.yaml:"},
+  };
+  for (const auto& [text, problem] : cases)
+    EXPECT_NE(problem_of_workload(text).find(problem), std::string::npos)
+        << text << problem_of_workload(text);
+}
+
+TEST_F(MachineFile, AMachineWithAnErrorIsRefused) {
+  const auto machine = [](const std::string& memory, const std::string& latency,
+                          const std::string& more) {
+    return "name: m\nnodes:\n  - id: 0\n    memory: " + memory +
+           "\n    cpus: [0]\n    access:\n      0: {latency: " + latency +
+           ", bandwidth: 95GB/s}\n" + more;
+  };
+  EXPECT_EQ(read_lab_machine(put(machine("512MiB", "90ns", ""))).mlp, 2);
+  EXPECT_EQ(read_lab_machine(put(machine("512MiB", "90ns", "mlp: 4\n"))).mlp, 4);
+  for (const std::string& bad :
+       {machine("511MiB", "90ns", ""), machine("512MiB", "90", ""), machine("512MiB", "0ns", ""),
+        machine("512MiB", "90ns", "mlp: 0\n"), machine("512MiB", "90ns", "colour: red\n"),
+        std::string("name: m\nnodes: []\n"), std::string("name: m\n"), std::string("7\n")})
+    EXPECT_THROW(read_lab_machine(put(bad)), std::invalid_argument) << bad;
+}
+
+}  // namespace
