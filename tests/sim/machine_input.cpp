@@ -23,6 +23,7 @@ Ended run_line(const std::string& line) {
   std::istringstream text("machine " + line);
   std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
   std::vector<char*> argv;
+  argv.reserve(words.size());
   for (std::string& word : words) argv.push_back(word.data());
   testing::internal::CaptureStderr();
   testing::internal::CaptureStdout();

@@ -41,7 +41,7 @@ void Document::allow(std::initializer_list<const char*> keys) const {
     const auto key = pair.first.as<std::string>();
     if (std::ranges::find(keys, key) != keys.end()) continue;
     std::string known;
-    for (const char* const word : keys) known += (known.empty() ? "" : ", ") + std::string(word);
+    for (const char* const word : keys) known.append(known.empty() ? "" : ", ").append(word);
     Document(pair.first, file_, place_).fail("unknown key '" + key + "'; known are " + known);
   }
 }

@@ -36,8 +36,8 @@ class Document {
   double share() const;
 
  private:
-  Document(YAML::Node node, std::string file, std::string place)
-      : node_(std::move(node)), file_(std::move(file)), place_(std::move(place)) {}
+  Document(const YAML::Node& node, std::string file, std::string place)
+      : node_(node), file_(std::move(file)), place_(std::move(place)) {}
 
   YAML::Node node_;
   std::string file_, place_;

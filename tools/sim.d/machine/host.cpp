@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "decide.hpp"
@@ -152,10 +153,10 @@ Host::Host(const LabMachine& machine, const Memory& memory, Tickets& tickets, Co
 void Host::show(std::uint64_t now) const {
   for (std::size_t id = 0; id < machine_->nodes.size(); ++id) {
     const int node = static_cast<int>(id);
-    const std::string head = "Node " + std::to_string(id) + " Mem";
-    root_.put(node_folder(id) + "meminfo",
-              head + "Total: " + std::to_string(machine_->nodes[id].bytes / 1024) + " kB\n" + head +
-                  "Free: " + std::to_string(memory_->free(node) / 1024) + " kB\n");
+    std::ostringstream text;
+    text << "Node " << id << " MemTotal: " << machine_->nodes[id].bytes / 1024 << " kB\n"
+         << "Node " << id << " MemFree: " << memory_->free(node) / 1024 << " kB\n";
+    root_.put(node_folder(id) + "meminfo", text.str());
   }
   const std::string process = "proc/" + std::to_string(kPid) + "/";
   root_.put(process + "stat", stat_text(now));
