@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 
@@ -16,7 +17,8 @@ using nlohmann::ordered_json;
 namespace {
 
 SweepPlan small_sweep(unsigned jobs) {
-  const Question question = shipped("fits", 30);
+  Question question = shipped("fits", 12);
+  question.config.interval = std::chrono::seconds(3);
   Workload needle = read_workload(workload_path("needle"));
   return {.question = question,
           .workloads = {question.workload, needle},
