@@ -2,6 +2,7 @@
 #include "machine/command.hpp"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -114,6 +115,26 @@ Compared compare(const Question& question, const std::vector<std::string>& syste
   return found;
 }
 
+/// A line on stderr of what takes more than two seconds.
+class Progress {
+ public:
+  ~Progress() {
+    if (has_told_) std::fputc('\n', stderr);
+  }
+  void tell(const std::string& what, double part) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    std::fprintf(stderr, "\r%s: %.0f %%   ", what.c_str(), 100 * part);
+    has_told_ = true;
+    next_ = now + std::chrono::milliseconds(500);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point next_ =
+      std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  bool has_told_ = false;
+};
+
 /// Returns the exit code.
 int write(const std::string& path, const ordered_json& list) {
   if (path.empty()) return 0;
@@ -133,10 +154,14 @@ int run_once(Question question, const Words& words) {
   const std::vector<GuestFigure> guest =
       words.against.empty() ? std::vector<GuestFigure>{} : read_guest_figures(words.against);
   ordered_json list = ordered_json::array();
-  for (Workload& load : read_workloads(words.scenarios)) {
-    question.workload = std::move(load);
-    for (auto& row : to_json(question, compare(question, words.systems)))
-      list.push_back(std::move(row));
+  {
+    Progress progress;
+    question.on_progress = [&](double part) { progress.tell(question.workload.name, part); };
+    for (Workload& load : read_workloads(words.scenarios)) {
+      question.workload = std::move(load);
+      for (auto& row : to_json(question, compare(question, words.systems)))
+        list.push_back(std::move(row));
+    }
   }
   print_table(list);
   const bool agrees = words.against.empty() || lay_beside(guest, list);

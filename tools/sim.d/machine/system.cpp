@@ -80,6 +80,7 @@ class Managed {
  public:
   Managed(const Question& question, const WorkPlan& plan, Memory& memory)
       : question_(question),
+        operations_(plan.operations),
         program_(plan, question.machine, memory, question.clock_ns),
         tickets_(question.machine, memory, program_, question.prices),
         watcher_(plan, memory, means_of(question), question.is_perfect),
@@ -148,9 +149,11 @@ class Managed {
     moments_.back().divisor = balance.governor().divisor();
     watcher_.begin();
     interval_end_ += interval_ns_;
+    if (question_.on_progress) question_.on_progress(program_.whole().operations / operations_);
   }
 
   const Question& question_;
+  double operations_;
   Program program_;
   Tickets tickets_;
   Watcher watcher_;

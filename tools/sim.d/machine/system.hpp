@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,7 @@ struct Question {
   Bytes taken = 40 << 20;   // of each node with CPUs: the kernel's and others'
   bool is_perfect = false;  // the profiler
   std::uint64_t seed = 1;
+  std::function<void(double)> on_progress = {};  // told the part that is done, now and then
 };
 
 /// At the end of an interval.
