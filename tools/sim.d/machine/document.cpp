@@ -40,9 +40,10 @@ void Document::allow(std::initializer_list<const char*> keys) const {
   for (const auto& pair : node_) {
     const auto key = pair.first.as<std::string>();
     if (std::ranges::find(keys, key) != keys.end()) continue;
-    std::string known;
-    for (const char* const word : keys) known.append(known.empty() ? "" : ", ").append(word);
-    Document(pair.first, file_, place_).fail("unknown key '" + key + "'; known are " + known);
+    std::string problem = "unknown key '";
+    problem.append(key).append("'; known are");
+    for (const char* const word : keys) problem.append(" ").append(word);
+    Document(pair.first, file_, place_).fail(problem);
   }
 }
 
