@@ -6,7 +6,7 @@
 namespace hmk {
 
 std::uint64_t reserve_for(const Config& config, std::uint64_t tier_bytes) {
-  return config.reserve.value_or(std::min(config.promote_limit, tier_bytes / 20));
+  return config.reserve.value_or(std::min(config.promote_limit, tier_bytes / 128));
 }
 
 std::uint64_t page_ns(const Config& config) {

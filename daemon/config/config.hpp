@@ -87,8 +87,8 @@ struct Config {
   std::string log_level = "info";
 };
 
-/// Free bytes to keep in a tier of `tier_bytes`: the promote limit, yet at
-/// most 5 % of the tier, so that small tiers remain usable.
+/// Free bytes to keep in a tier of `tier_bytes`: the promote limit, yet at most a 128th of
+/// the tier. The mover makes room piece by piece, so more lies idle (tools/sim.d/README.md).
 std::uint64_t reserve_for(const Config& config, std::uint64_t tier_bytes);
 
 /// What moving 4 KiB takes, in ns; 0: as measured.

@@ -360,10 +360,11 @@ TEST(Config, AKeyThatIsRefusedLeavesTheConfigAsItWas) {
   EXPECT_EQ(config.interval, Config{}.interval);
 }
 
-TEST(Config, ReserveIsThePromoteLimitButAtMostATwentiethOfTheTier) {
+TEST(Config, ReserveIsThePromoteLimitButAtMostA128thOfTheTier) {
   Config config;
   EXPECT_EQ(reserve_for(config, 100ull << 30), 200ull << 20);
-  EXPECT_EQ(reserve_for(config, 1ull << 30), (1ull << 30) / 20);
+  EXPECT_EQ(reserve_for(config, 25600ull << 20), 200ull << 20);
+  EXPECT_EQ(reserve_for(config, 1ull << 30), 8ull << 20);
   config.reserve = 0;
   EXPECT_EQ(reserve_for(config, 1ull << 30), 0u);
 }
