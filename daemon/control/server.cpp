@@ -67,8 +67,8 @@ class Server::State : public std::enable_shared_from_this<State> {
   void publish(const nlohmann::json& value, const nlohmann::json& last);
   std::size_t nr_clients() const { return clients_.size(); }
   std::size_t nr_subscribers() const {
-    return static_cast<std::size_t>(
-        std::ranges::count(clients_, true, [](const auto& c) { return c->is_subscribed; }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        clients_, [](const auto& c) { return c->is_subscribed && !c->is_leaving; }));
   }
 
  private:

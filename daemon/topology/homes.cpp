@@ -11,6 +11,7 @@ namespace hmk {
 std::vector<int> Homes::sample(const std::vector<int>& threads) const {
   std::vector<int> chosen, others;
   for (const int thread : threads) (ticks_.contains(thread) ? chosen : others).push_back(thread);
+  if (others.empty()) return chosen;
   const std::size_t wanted = std::min(kMostThreads - chosen.size(), others.size());
   for (std::size_t n = 0; n < wanted; ++n) chosen.push_back(others[n * others.size() / wanted]);
   return chosen;

@@ -201,7 +201,7 @@ class Kept(unittest.TestCase):
 class Sanitized(unittest.TestCase):
     #: Built for tsan, or run in guests only, or by hand (the sweep: its threads share a counter and what one lock guards).
     THREADED = {"tests/unit/table_reader_threads.cpp", "tests/programs/integrity.cpp", "tests/programs/threads.cpp", "tests/programs/touch.cpp",
-                "tools/bench.d/moves/stall.cpp", "tools/load/gups.cpp", "tools/sim.d/sweep.cpp"}
+                "tools/bench.d/moves/stall.cpp", "tools/load/gups.cpp", "tools/sim.d/sweep.cpp", "tools/sim.d/machine/sweep.cpp"}
 
     def test_whatever_has_threads_is_built_for_tsan(self):
         """Its preset builds what is listed in CMakePresets.json; hmkd has none."""

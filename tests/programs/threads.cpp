@@ -66,8 +66,8 @@ void work(const Place& place, std::size_t length, std::size_t hot, std::latch& f
   constexpr std::size_t kWord = sizeof(std::uint64_t), kPageWords = 4096 / kWord;
   for (std::size_t at = 0; at < length / kWord; at += kPageWords) words[at] = at;
   prefer(-1);
-  std::printf("area %d %lu %zu %lu\n", place.cpu, reinterpret_cast<unsigned long>(mapped), length,
-              reinterpret_cast<unsigned long>(mapped) + length - hot);
+  std::printf("area %d %lu %zu %zu\n", place.cpu, reinterpret_cast<unsigned long>(mapped), length,
+              reinterpret_cast<std::size_t>(mapped) + length - hot);
   std::fflush(stdout);
   filled.arrive_and_wait();
   const std::size_t all_words = length / kWord, hot_words = hot / kWord;

@@ -88,8 +88,8 @@ lib.check("Heat map" in page and "not measured" not in page.split("Heat map")[1]
 ends = start_try("--for", "10min")
 lib.wait_for(lambda: lib.target_of(touch.pid).get("mode") == "track-only", 30, "it watches")
 touch.end()
-problem = ends.communicate(timeout=60)[1]
-lib.check(ends.returncode == 1 and len(problem.splitlines()) == 1 and "has ended" in problem,
-          f"it ends with the process, and says so in a line: {problem}")
+problem = json.loads(ends.communicate(timeout=60)[1])
+lib.check(ends.returncode == problem["exit_code"] == 1 and "has ended" in problem["what"],
+          f"it ends with the process, and says so: {problem}")
 lib.end_hmkd(daemon)
 lib.unload_module()

@@ -93,8 +93,8 @@ broken = Path("/run/hmk-ab-broken")
 fails = start_ab(metric=f"test ! -e {broken} && {in_dram}")
 wait_until_managed()
 broken.touch()
-problem = fails.communicate(timeout=60)[1]
-lib.check(fails.returncode == 1 and len(problem.splitlines()) == 1 and "ended with code 1" in problem, f"a metric that fails is told in a line: {problem}")
+problem = json.loads(fails.communicate(timeout=60)[1])
+lib.check(fails.returncode == 1 and "ended with code 1" in problem["what"], f"a metric that fails is told: {problem}")
 wait_until_back()
 
 killed = start_ab()
@@ -106,8 +106,8 @@ lib.wait_for(lambda: not lib.target_of(touch.pid), 10, "killed it leaves no mode
 ends = start_ab()
 lib.wait_for(lambda: lib.target_of(touch.pid).get("mode") == "track-only", 30, "it watches")
 touch.end()
-problem = ends.communicate(timeout=60)[1]
-lib.check(ends.returncode == 1 and len(problem.splitlines()) == 1 and "has ended" in problem,
-          f"it ends with the process, and says so in a line: {problem}")
+problem = json.loads(ends.communicate(timeout=60)[1])
+lib.check(ends.returncode == problem["exit_code"] == 1 and "has ended" in problem["what"],
+          f"it ends with the process, and says so: {problem}")
 lib.end_hmkd(daemon)
 lib.unload_module()

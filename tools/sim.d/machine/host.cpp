@@ -150,7 +150,7 @@ Host::Host(const LabMachine& machine, const Memory& memory, Tickets& tickets, Co
 }
 
 /// What hmkd reads at an interval. The program and the module's clock began together.
-void Host::show(std::uint64_t now) const {
+void Host::show(std::uint64_t now) {
   for (std::size_t id = 0; id < machine_->nodes.size(); ++id) {
     const int node = static_cast<int>(id);
     std::ostringstream text;
@@ -161,6 +161,7 @@ void Host::show(std::uint64_t now) const {
   const std::string process = "proc/" + std::to_string(kPid) + "/";
   root_.put(process + "stat", stat_text(now));
   root_.put(process + "task/" + std::to_string(kPid) + "/stat", stat_text(now));
+  machine_now_ = read_machine(root_.path());
 }
 
 void Host::tell(std::uint32_t kind, std::uint64_t value, std::uint64_t now) {

@@ -53,7 +53,7 @@ class Host {
 
  private:
   class Module;
-  void show(std::uint64_t now) const;
+  void show(std::uint64_t now);
   Surroundings around() { return {config_, machine_now_, root_.path(), pace_}; }
 
   const LabMachine* machine_;
