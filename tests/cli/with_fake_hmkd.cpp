@@ -211,6 +211,7 @@ int run(int argc, char** argv) {
   config.mode = life ? hmk::Mode::track_only : hmk::Mode::manage;
   if (life) config.interval = Life::kInterval;
   config.log_level = "error";
+  config.reserve = (256ull << 20) / 20;  // node 0 has less free: something has to make room
   config.socket = (tree.root() / "control.sock").string();
   config.attach = {hmk::rule_of_pid(kPid)};
   hmk::test::FakeKernel kernel;
