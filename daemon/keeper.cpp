@@ -12,6 +12,7 @@
 #include "util/log.hpp"
 #include "util/printable.hpp"
 #include "util/suggest.hpp"
+#include "util/units.hpp"
 
 namespace hmk {
 namespace {

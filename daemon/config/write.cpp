@@ -38,7 +38,7 @@ std::string quoted(const std::string& text) {
   if (is_word) return text;
   YAML::Emitter out;
   out << YAML::DoubleQuoted << text;
-  const std::string emitted = out.c_str();
+  std::string emitted = out.c_str();
   const std::string_view replaced = "\xef\xbf\xbd";
   if (text.find(replaced) != text.npos || emitted.find(replaced) == emitted.npos) return emitted;
   return byte_by_byte(text);

@@ -158,6 +158,7 @@ std::vector<Tier> order_tiers(const Machine& machine, const TierQuestion& questi
       alike->push_back(seen);
   }
   std::vector<Tier> tiers;
+  tiers.reserve(classes.size());
   for (const auto& members : classes) tiers.push_back(make_tier(members));
   // The mean of a class may lie above that of the next one.
   if (by_latency) std::ranges::stable_sort(tiers, {}, &Tier::latency_ns);
