@@ -73,8 +73,10 @@ class Chosen(unittest.TestCase):
 
     def test_a_row_is_in_the_gate_where_its_test_is(self):
         with tempfile.TemporaryDirectory() as folder, \
-                mock.patch.object(torture, "ROWS", tuple(row for row in torture.ROWS if row.test in ("20", "table"))):
-            self.assertEqual([row.name for row in choice.choose(tree(folder), None, False).rows], ["torture/daemon killed mid-move [6.12]"])
+                mock.patch.object(torture, "ROWS", tuple(row for row in torture.ROWS if row.test in ("20", "63", "table"))):
+            self.assertEqual([row.name for row in choice.choose(tree(folder), None, False).rows],
+                             ["torture/target killed mid-move [6.1]", "torture/target killed mid-move [6.12]",
+                              "torture/daemon killed mid-move [6.12]"])
 
     def test_the_projects_own_gate_has_each_name_once(self):
         names = [test.name for test in choice.choose(ROOT, None, False).tests]

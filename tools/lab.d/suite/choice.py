@@ -51,8 +51,9 @@ def choose(root: Path, named: Optional[str], everything: bool) -> Choice:
     """The gate, or all, on the kernel `named` or on all that are for it."""
     chosen, wanted = Choice(), kernels(named, everything)
     rows = torture.collect(root, wanted)
-    chosen.rows = [row for row in rows if everything or row_in_gate(row)]
     tests = [test for kernel in wanted for test in _on(root, kernel, whole=kernel in GATES or (bool(named) and everything))]
+    gate = {(number(test), test.kernel) for test in tests if in_gate(test) and test.kernel in GATES}
+    chosen.rows = [row for row in rows if everything or (row.row.test, row.kernel) in gate]  # as its test is
     chosen.guests = torture.without([test for test in tests if everything or in_gate(test)], chosen.rows)
     chosen.leave_out(FOR_THE_NIGHT, [row.name for row in rows if row not in chosen.rows])
     chosen.leave_out(FOR_THE_NIGHT, [test.name for test in torture.without(tests, rows) if test not in chosen.guests])
@@ -83,11 +84,6 @@ def in_gate(test: EndToEnd) -> bool:
     gate = test.needs.get("gate", test.needs.get("suite", " ".join(GATES))).split()
     first_clock = test.needs.get("clock", test.clock).split()[0]
     return (test.kernel in gate or test.kernel not in GATES) and test.qemu == "system" and test.clock == first_clock
-
-
-def row_in_gate(row: Torture) -> bool:
-    """As its test is. The search for crashing input is for the night."""
-    return row.kernel in GATES and all(map(in_gate, row.tests()))
 
 
 def number(test: EndToEnd) -> str:
