@@ -154,8 +154,7 @@ class App {
   OperatorState::StartTimes restore_state();
   void rules_changed(const std::vector<AttachRule>& old);
   ConfigOrProblems read_all(const std::optional<std::string>& saved_text) const;
-  Result<std::optional<PendingFile>> write_saved(const Key& key,
-                                                 const std::optional<std::string>& value) const;
+  Result<std::optional<PendingFile>> write_saved(const Result<std::string>& text) const;
   Result<void> take_over_and_keep(Config now, std::optional<PendingFile> file);
   Result<void> tell_module(const Config& now);
   Result<void> take_over(Config now);

@@ -283,9 +283,9 @@ Result<App::RuleChange> App::attach_rule(const std::string& word, bool save) {
   const std::string text = to_string(*rule);
   if (holds(config_.attach, *rule))
     return Error{"the rule '" + text + "' is in force already", "see 'hmkctl get attach'", EEXIST};
-  std::string list = find_key("attach")->get(config_);
-  list += (list.empty() ? "" : ",") + text;
-  const Result<Change> changed = set("attach", list, save);
+  Config with = config_;
+  with.attach.push_back(*rule);
+  const Result<Change> changed = set("attach", find_key("attach")->get(with), save);
   if (!changed) return changed.error();
   RuleChange change{text, 0, 0, 0, changed->saved};
   for (const Candidate& process : list_processes(options_.root, needs_of({*rule})))
@@ -299,20 +299,17 @@ Result<App::RuleChange> App::detach_rule(const std::string& word, bool save) {
   const Result<AttachRule> rule = parse_rule(word);
   if (!rule) return rule.error();
   const std::string text = to_string(*rule);
-  std::string list;
-  std::vector<std::string> words;
-  for (const AttachRule& each : config_.attach) {
-    words.push_back(to_string(each));
-    if (each != *rule) list += (list.empty() ? "" : ",") + words.back();
-  }
-  if (!holds(config_.attach, *rule)) {
+  Config without = config_;
+  if (std::erase(without.attach, *rule) == 0) {
+    std::vector<std::string> words;
+    for (const AttachRule& each : config_.attach) words.push_back(to_string(each));
     const std::vector<std::string_view> known(words.begin(), words.end());
     const std::string meant = did_you_mean(text, known);
     return Error{"no rule '" + text + "' is in force",
                  meant.empty() ? "see 'hmkctl get attach'" : meant, ENOENT};
   }
   const std::size_t before = managed_.size();
-  const Result<Change> changed = set("attach", list, save);
+  const Result<Change> changed = set("attach", find_key("attach")->get(without), save);
   if (!changed) return changed.error();
   return RuleChange{text, before - std::min(before, managed_.size()), 0, 0, changed->saved};
 }

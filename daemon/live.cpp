@@ -61,7 +61,7 @@ Result<App::Change> App::set(const std::string& name, const std::string& value, 
     return Error{name + ": " + done.error().what, done.error().remedy};
   Change change{name, (*key)->get(config_), (*key)->get(now)};
   using File = Result<std::optional<PendingFile>>;
-  File file = save ? write_saved(**key, value) : File(std::nullopt);
+  File file = save ? write_saved(saved_with(options_.saved, **key, value)) : File(std::nullopt);
   if (!file) return file.error();
   if (Result<void> taken = take_over_and_keep(std::move(now), *std::move(file)); !taken)
     return taken.error();
@@ -83,7 +83,7 @@ Result<App::Change> App::unsave(const std::string& name) {
   Config now = config_;
   Change change{name, (*key)->get(config_), (*key)->get(rest.config), false, options_.saved};
   if (const Result<void> done = (*key)->set(now, change.new_value); !done) return done.error();
-  auto file = write_saved(**key, std::nullopt);
+  auto file = write_saved(text);
   if (!file) return file.error();
   if (Result<void> taken = take_over_and_keep(std::move(now), *std::move(file)); !taken)
     return taken.error();
@@ -106,12 +106,10 @@ ConfigOrProblems App::read_all(const std::optional<std::string>& saved_text) con
   return read;
 }
 
-Result<std::optional<PendingFile>> App::write_saved(const Key& key,
-                                                    const std::optional<std::string>& value) const {
+Result<std::optional<PendingFile>> App::write_saved(const Result<std::string>& text) const {
   if (options_.saved.empty())
     return Error{"this hmkd has no folder to keep it in",
                  "set it in hmkd.yaml, or start hmkd with --state DIR", ENOENT};
-  auto text = saved_with(options_.saved, key, value);
   if (!text) return text.error();
   auto file = PendingFile::write(options_.saved, *text, 0640);
   if (!file) return file.error();

@@ -85,7 +85,8 @@ Result<OperatorState> read_state(const std::filesystem::path& path, const std::s
   if (!fd) return Error{path.string() + ": cannot be read: " + std::strerror(errno), "", errno};
   if (!is_ours(fd.get()))
     return Error{path.string() + ": is no file that only hmkd's own user may write"};
-  if (const auto state = parse(read_text(path).value_or(""), boot)) return *state;
+  const auto same = "/proc/self/fd/" + std::to_string(fd.get());  // not another of that name
+  if (const auto state = parse(read_text(same).value_or(""), boot)) return *state;
   return Error{path.string() + ": is damaged, or of another version of hmkd"};
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "util/glob.hpp"
 #include "util/printable.hpp"
@@ -52,11 +51,12 @@ Error unclear(std::string_view word, const std::string& what, const std::string&
 
 /// What was meant by a word of no kind: a kind that is misspelt, or a name alone.
 std::string meant_by(std::string_view text) {
-  static constexpr std::array<std::string_view, 6> kNames{"comm", "cgroup",  "unit",
-                                                          "exe",  "cmdline", "user"};
+  std::vector<std::string_view> names;  // without their sign
+  for (const auto& [word, kind] : kKinds)
+    if (!word.empty()) names.push_back(word.substr(0, word.size() - 1));
   const std::size_t sign = text.find('=');
   const std::string_view near =
-      sign == text.npos ? std::string_view() : nearest(text.substr(0, sign), kNames);
+      sign == text.npos ? std::string_view() : nearest(text.substr(0, sign), names);
   if (!near.empty())
     return "did you mean '" + std::string(near) + printable(text.substr(sign)) + "'?";
   const bool is_number = text.find_first_not_of("0123456789") == text.npos;

@@ -56,16 +56,9 @@ hmk_record region(std::uint64_t start, std::uint64_t length, int node, double wh
 }
 
 hmk::Snapshot interval(std::uint64_t seq, std::vector<hmk_record> records) {
-  hmk::Snapshot snapshot;
-  snapshot.interval.seq = seq;
-  snapshot.interval.start_ns = 1'000'000'000 * seq;
-  snapshot.interval.end_ns = 1'000'000'000 * (seq + 1);
+  hmk::Snapshot snapshot = hmk::test::interval(seq, std::move(records));
   snapshot.interval.profile_ns = 38'000'000;
-  snapshot.interval.budget_ns = 50'000'000;
-  snapshot.interval.num_scans = snapshot.interval.hotness_max = 3;
-  snapshot.interval.nr_regions = static_cast<__u32>(records.size());
-  snapshot.interval.nr_samples = 4 * snapshot.interval.nr_regions;
-  snapshot.records = std::move(records);
+  snapshot.interval.nr_samples *= 4;
   return snapshot;
 }
 

@@ -48,17 +48,7 @@ class AppTest : public ::testing::Test {
   }
 
   static Snapshot interval(std::uint64_t seq, std::vector<hmk_record> records) {
-    Snapshot snapshot;
-    snapshot.interval.seq = seq;
-    snapshot.interval.start_ns = 1'000'000'000 * seq;
-    snapshot.interval.end_ns = 1'000'000'000 * (seq + 1);
-    snapshot.interval.profile_ns = 30'000'000;
-    snapshot.interval.budget_ns = 50'000'000;
-    snapshot.interval.num_scans = snapshot.interval.hotness_max = 3;
-    snapshot.interval.nr_regions = static_cast<__u32>(records.size());
-    snapshot.interval.nr_samples = snapshot.interval.nr_regions;
-    snapshot.records = std::move(records);
-    return snapshot;
+    return test::interval(seq, std::move(records));
   }
 
   App& start() {

@@ -859,21 +859,26 @@ class HoldTest : public AppTest {
     ends_with_last_target_ = false;
     config_.mode = Mode::manage;
   }
-  void hold(int pid, const char* mode) {
+  void connect() {
     fd_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     config_.socket.copy(address.sun_path, config_.socket.size());
     ASSERT_EQ(::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
               0);
+  }
+  void send(const json& request) {
+    const std::string line = to_line(request);
+    ASSERT_EQ(::send(fd_.get(), line.data(), line.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(line.size()));
+  }
+  void hold(int pid, const char* mode) {
+    connect();
     say(pid, mode);
   }
   void say(int pid, const char* mode) { say(json{{"pid", pid}, {"mode", mode}}); }
   void say(const json& args) {
-    const json request{{"verb", "hold"}, {"args", args}};
-    const std::string line = to_line(request);
-    ASSERT_EQ(::send(fd_.get(), line.data(), line.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(line.size()));
+    send({{"verb", "hold"}, {"args", args}});
     run();
     std::array<char, 4096> answer{};
     const ssize_t got = ::recv(fd_.get(), answer.data(), answer.size(), MSG_DONTWAIT);
@@ -893,15 +898,8 @@ class EventsTest : public HoldTest {
  protected:
   void follow() {
     start();
-    fd_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    config_.socket.copy(address.sun_path, config_.socket.size());
-    ASSERT_EQ(::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
-              0);
-    const std::string request = "{\"verb\": \"events\"}\n";
-    ASSERT_EQ(::send(fd_.get(), request.data(), request.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(request.size()));
+    connect();
+    send({{"verb", "events"}});
     EXPECT_EQ(heard(), std::vector<std::string>{""});  // the answer
   }
   /// The kinds of the lines that have come.
