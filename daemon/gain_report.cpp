@@ -68,10 +68,10 @@ json pairs_of(const Target& target) {
 
 json persistence_of(const policy::Persistence& persistence) {
   json rows = json::array();
-  for (std::size_t lag = 0; lag < policy::Persistence::kLags.size(); ++lag)
-    if (const auto share = persistence.share(lag))
-      rows.push_back(
-          {{"intervals", policy::Persistence::kLags[lag]}, {"share_percent", 100 * *share}});
+  for (std::size_t lag = 0; lag < persistence.stays().known(); ++lag)
+    rows.push_back({{"intervals", policy::Persistence::kLags[lag]},
+                    {"share_percent", 100 * *persistence.stays().share(lag)},
+                    {"beyond_others_percent", 100 * *persistence.stands_out().share(lag)}});
   return rows;
 }
 
@@ -106,6 +106,7 @@ json report_gain(const Target& target, const Config& config) {
            {"governed", is_governed(config, target.pid(), target.process().comm)},
            {"promote_limit_divisor", balance.governor().divisor()},
            {"horizon_intervals", balance.measured().horizon},
+           {"exchange_horizon_intervals", balance.measured().exchange_horizon},
            {"persistence", persistence_of(balance.persistence())},
            {"displaced_bytes", ledger.displaced_bytes()}};
   if (!target.last() || !balance.knows()) return row;

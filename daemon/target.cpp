@@ -30,7 +30,8 @@ policy::RegionView to_view(const hmk_record& record) {
   view.length = record.length;
   view.resident = std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE;
   view.away = std::uint64_t{record.away_pages} * HMK_PAGE_SIZE;
-  view.hi_q16 = record.hi_q16;
+  // Of what was not sampled nothing new is known.
+  view.hi_q16 = record.flags & HMK_RECORD_STALE ? record.whi_q16 : record.hi_q16;
   view.whi_q16 = record.whi_q16;
   view.generation = record.generation;
   view.node = record.node;

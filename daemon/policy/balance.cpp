@@ -13,6 +13,7 @@ constexpr double kMeanOf = 16;  // intervals in a moving average
 struct Load {
   std::vector<float> hits;  // accesses a second, by region
   double stalls = 0;        // ns a second that all misses take together
+  Bytes resident = 0;
 };
 
 /// ns that one access takes in misses, by node and whether it may write; 0 where no tier is.
@@ -53,6 +54,7 @@ Load load_of(std::span<const RegionView> regions, const Stalls& stalls) {
   for (const RegionView& region : regions) {
     const double hits = accesses_per_s(heat_of(region), region.resident);
     load.hits.push_back(static_cast<float>(hits));
+    load.resident += region.resident;
     if (hits > 0) load.stalls += stalls.of(region, hits);
   }
   return load;
@@ -103,8 +105,9 @@ bool Balance::saw(std::span<const RegionView> regions, std::span<const TierView>
   most_ = interval.horizon;
   page_ns_ = interval.page_ns;
 
-  persistence_.saw(regions, load.hits);
-  horizon_ = persistence_.horizon(interval.horizon);
+  persistence_.saw(regions, load.hits, load.resident);
+  horizon_ = persistence_.stays().horizon(interval.horizon);
+  exchange_horizon_ = persistence_.stands_out().horizon(interval.horizon);
   model_ = GainModel(tiers, params, measured());
   ledger_.saw(regions, model_, {interval.seconds, horizon_, interval.profile_ns});
   if (!interval.is_governed || !knows()) {

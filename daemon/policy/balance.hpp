@@ -51,7 +51,7 @@ class Balance {
 
   /// Whether the tiers' latencies are known: without them nothing above is time.
   bool knows() const { return model_.knows(); }
-  Measured measured() const { return {scale_, horizon_, &costs_}; }
+  Measured measured() const { return {scale_, horizon_, exchange_horizon_, &costs_}; }
   /// What the next plan goes by: what was measured where the process is governed, else what is
   /// assumed of all.
   Measured plans_by() const { return is_governed_ ? measured() : Measured{.horizon = most_}; }
@@ -81,7 +81,7 @@ class Balance {
   std::uint64_t page_ns_ = 0;
   // Intervals: the horizon of the configuration.
   double most_ = std::numeric_limits<double>::infinity();
-  double scale_ = 1, horizon_ = 1, cpu_ = 0, cpu_mean_ = 0, stalls_mean_ = 0;
+  double scale_ = 1, horizon_ = 1, exchange_horizon_ = 1, cpu_ = 0, cpu_mean_ = 0, stalls_mean_ = 0;
 };
 
 }  // namespace hmk::policy

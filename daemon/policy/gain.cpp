@@ -56,6 +56,7 @@ GainModel::GainModel(std::span<const TierView> tiers, const PolicyParams& params
     : tiers_(tiers.begin(), tiers.end()),
       scale_(measured.scale),
       horizon_s_(params.interval_s * std::min<double>(params.horizon, measured.horizon)),
+      exchange_s_(std::min(horizon_s_, params.interval_s * measured.exchange_horizon)),
       knows_(!tiers.empty() && tiers.front().latency_ns > 0 &&
              std::ranges::is_sorted(tiers, {}, &TierView::latency_ns)) {
   const MoveCosts none;

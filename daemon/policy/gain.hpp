@@ -51,6 +51,8 @@ class MoveCosts {
 struct Measured {
   double scale = 1;  // of a miss's time, so that all misses fit into the CPU time of the process
   double horizon = std::numeric_limits<double>::infinity();  // intervals that heat lasts
+  /// And those for which it is more than that of other memory: what two that change places gain.
+  double exchange_horizon = std::numeric_limits<double>::infinity();
   const MoveCosts* costs = nullptr;
 };
 
@@ -89,6 +91,10 @@ class GainModel {
   double saved_ns(const Heat& heat, Bytes bytes, std::uint32_t from, std::uint32_t to) const {
     return saved_ns_per_s(heat, bytes, from, to) * horizon_s_;
   }
+  /// And where something must leave for it, or it leaves for something.
+  double exchanged_ns(const Heat& heat, Bytes bytes, std::uint32_t from, std::uint32_t to) const {
+    return saved_ns_per_s(heat, bytes, from, to) * exchange_s_;
+  }
   /// Time to move them, as measured; before that the copy at the lesser bandwidth, and kNsPerPage
   /// each.
   double cost_ns(Bytes bytes, std::uint32_t from, std::uint32_t to,
@@ -102,7 +108,7 @@ class GainModel {
 
   std::vector<TierView> tiers_;
   std::vector<double> ns_per_page_;  // by (from, to, is huge)
-  double scale_, horizon_s_;
+  double scale_, horizon_s_, exchange_s_;
   bool knows_;
 };
 

@@ -3,89 +3,163 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <numeric>
 
 #include "policy/gain.hpp"
+#include "policy/rate_scale.hpp"
 
 namespace hmk::policy {
 namespace {
 
 constexpr unsigned kMemory = 8;      // shares in a moving average
+constexpr double kContrast = 0.05;   // of heat, at least beyond what is everywhere
 constexpr double kChanged = 0.5;     // of what is usually left after the longest lag
-constexpr std::size_t kSettled = 2;  // a lag of 4 intervals is known
+constexpr std::size_t kSettled = 3;  // a lag of 4 intervals is known
 
-float rate_per_page(const RegionView& region) {
-  return static_cast<float>(accesses_per_s(heat_of(region), kPage));
+float rate_per_page(const Heat& heat) {
+  return static_cast<float>(accesses_per_s(heat, kPage));
 }
+
+/// Places one step apart on a line that is gone along in pieces; the first is half a step in.
+class Steps {
+ public:
+  explicit Steps(double all) : step_(all / Persistence::kSamples), next_(step_ / 2) {}
+  /// Calls `found` with how far into this piece each place is, in 0 .. 1.
+  void over(double piece, auto&& found) {
+    const double before = end_;
+    end_ += piece;
+    for (; next_ < end_ && count_ < Persistence::kSamples; next_ += step_, ++count_)
+      found((next_ - before) / piece);
+  }
+
+ private:
+  double step_, next_, end_ = 0;
+  std::size_t count_ = 0;
+};
 
 }  // namespace
 
-/// In proportion to heat, and evenly over it: each sample stands for as many accesses.
-Persistence::Cohort Persistence::draw(std::span<const RegionView> regions,
-                                      std::span<const float> hits) {
-  Cohort cohort;
-  const double all = std::accumulate(hits.begin(), hits.end(), 0.0), step = all / kSamples;
-  if (!(all > 0)) return cohort;
-  cohort.reserve(kSamples);
-  double end = 0, next = step / 2;
-  for (std::size_t i = 0; i < hits.size(); ++i) {
-    const double before = end;
-    end += hits[i];
-    for (; next < end && cohort.size() < kSamples; next += step) {
-      const RegionView& region = regions[i];
-      const double at = (next - before) / hits[i] * static_cast<double>(region.length - 1);
-      cohort.push_back({region.start + static_cast<Bytes>(at), rate_per_page(region),
-                        static_cast<float>(std::exp2(region.rate_dev_q8 / 256.0))});
-    }
+/// What an interval says of all memory.
+struct Persistence::Seen {
+  Cohort cohort;  // in proportion to heat, and evenly over it: each stands for as many accesses
+  std::vector<float> any;    // rates of memory drawn evenly, rising
+  std::vector<double> sums;  // of them up to each
+  RateScale scale;
+
+  Seen(std::span<const RegionView> regions, std::span<const float> hits, Bytes resident);
+  float rate_of(const RegionView& region) const;
+  double mean_up_to(double most) const;
+};
+
+/// In one pass: there may be 50 MiB of regions.
+Persistence::Seen::Seen(std::span<const RegionView> regions, std::span<const float> hits,
+                        Bytes resident) {
+  Steps by_heat(std::accumulate(hits.begin(), hits.end(), 0.0));
+  Steps by_size(static_cast<double>(resident));
+  std::vector<const RegionView*> drawn;
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    const RegionView& region = regions[i];
+    scale.learn(region.whi_q16, region.rate_q8);
+    by_size.over(static_cast<double>(region.resident), [&](double) { drawn.push_back(&region); });
+    by_heat.over(hits[i], [&](double at) {
+      cohort.push_back(
+          {region.start + static_cast<Bytes>(at * static_cast<double>(region.length - 1)),
+           rate_per_page(heat_of(region)),
+           static_cast<float>(std::exp2(region.rate_dev_q8 / 256.0))});
+    });
   }
-  return cohort;
+  for (const RegionView* const region : drawn) any.push_back(rate_of(*region));
+  std::ranges::sort(any);
+  std::inclusive_scan(any.begin(), any.end(), std::back_inserter(sums), std::plus<>(), 0.0);
 }
 
-/// The mean of what each sample has kept of its rate; what one deviation of then explains has not
-/// gone.
-double Persistence::left_of(const Cohort& then, std::span<const RegionView> regions) {
-  double left = 0;
+/// Accesses a second to a page in the last interval alone: what is smoothed would still be warm.
+float Persistence::Seen::rate_of(const RegionView& region) const {
+  Heat heat = heat_of(region);
+  heat.whi_q16 = region.hi_q16;
+  heat.rate_q8 = scale.rate_q8(region.hi_q16).value_or(region.rate_q8);
+  return rate_per_page(heat);
+}
+
+/// The mean of the lesser of `most` and the rate of any memory.
+double Persistence::Seen::mean_up_to(double most) const {
+  if (any.empty()) return 0;
+  const auto below = static_cast<std::size_t>(
+      std::ranges::upper_bound(any, static_cast<float>(most)) - any.begin());
+  const double sum = below == 0 ? 0 : sums[below - 1];
+  return (sum + most * static_cast<double>(any.size() - below)) / static_cast<double>(any.size());
+}
+
+/// What the samples have kept of their heat, and beyond any other memory. What one deviation of
+/// then explains has not gone.
+Persistence::Left Persistence::left_of(const Cohort& then, std::span<const RegionView> regions,
+                                       const Seen& now) {
+  double kept = 0, any = 0;
   for (const Sample& sample : then) {
+    const double unexplained = sample.rate / sample.spread;
+    any += now.mean_up_to(unexplained) / unexplained;
     const auto after = std::ranges::upper_bound(regions, sample.address, {}, &RegionView::start);
     if (after == regions.begin()) continue;
     const RegionView& region = *std::prev(after);
     if (sample.address - region.start >= region.length) continue;
-    left += std::min(1.0, static_cast<double>(rate_per_page(region) * sample.spread / sample.rate));
+    kept += std::min(1.0, now.rate_of(region) / unexplained);
   }
-  return left / static_cast<double>(then.size());
+  const auto all = static_cast<double>(then.size());
+  if (all - any < kContrast * all) return {kept / all, 0};  // all memory is alike
+  return {kept / all, std::max((kept - any) / (all - any), -1.0)};
 }
 
-void Persistence::saw(std::span<const RegionView> regions, std::span<const float> hits) {
-  const auto unknown = std::ranges::find(shares_, false, &std::optional<double>::has_value);
-  const auto known = static_cast<std::size_t>(unknown - shares_.begin());
+void Persistence::saw(std::span<const RegionView> regions, std::span<const float> hits,
+                      Bytes resident) {
+  Seen now(regions, hits, resident);
+  const std::size_t known = stays_.known();
   has_changed_ = false;
   for (std::size_t lag = 0; lag < kLags.size() && kLags[lag] <= cohorts_.size(); ++lag) {
     const Cohort& then = cohorts_[kLags[lag] - 1];
     if (then.empty()) continue;  // it did nothing then
-    const double left = left_of(then, regions);
-    if (lag == 0) has_changed_ = known > kSettled && left < kChanged * *shares_[known - 1];
-    const double share = shares_[lag].value_or(1);
-    counts_[lag] = std::min(counts_[lag] + 1, kMemory);
-    shares_[lag] = share + (left - share) / counts_[lag];
+    const Left left = left_of(then, regions, now);
+    const double usual = known > kSettled ? *stays_.share(known - 1) : 0;
+    if (lag == 0) has_changed_ = left.stays < kChanged * usual;
+    stays_.add(lag, left.stays);
+    stands_out_.add(lag, left.stands_out);
   }
-  cohorts_.push_front(draw(regions, hits));
+  cohorts_.push_front(std::move(now.cohort));
   if (cohorts_.size() > kLags.back()) cohorts_.pop_back();
 }
 
-/// Straight between the lags that are known, and beyond them it falls as between the last two.
-double Persistence::horizon(double most) const {
-  double sum = 0, share = 1, ratio = 1;
+void Persistence::Curve::add(std::size_t lag, double share) {
+  counts_[lag] = std::min(counts_[lag] + 1, kMemory);
+  const double before = shares_[lag].value_or(counts_[lag] > 1 ? 1 : share);
+  shares_[lag] = before + (share - before) / counts_[lag];
+}
+
+std::size_t Persistence::Curve::known() const {
+  const auto unknown = std::ranges::find(shares_, false, &std::optional<double>::has_value);
+  return static_cast<std::size_t>(unknown - shares_.begin());
+}
+
+/// Straight between the lags that are known; beyond them it falls as between the last two, or as it
+/// has done since the first when that is faster. What the first has less than all is chance as
+/// well.
+double Persistence::Curve::horizon(double most) const {
+  double sum = 0, share = 1, ratio = 1, least = 1;
   unsigned at = 0;
-  for (std::size_t lag = 0; lag < kLags.size() && shares_[lag]; ++lag) {
-    const double next = *shares_[lag], steps = kLags[lag] - at;
+  for (std::size_t lag = 0; lag < known(); ++lag) {
+    const double next = *shares_[lag], first = *shares_[0], steps = kLags[lag] - at;
     sum += steps * (share + next) / 2 + (next - share) / 2;  // of at + 1 .. kLags[lag]
-    ratio = share > 0 ? std::pow(std::min(next / share, 1.0), 1 / steps) : 0;
+    ratio = share > 0 && next > 0 ? std::pow(next / share, 1 / steps) : 0;
+    if (lag > 0 && ratio > 0 && first > 0)
+      ratio = std::min(ratio, std::pow(next / first, 1.0 / (kLags[lag] - kLags[0])));
     share = next;
+    least = std::min(least, share);
     at = kLags[lag];
   }
   const double rest = std::max(most - at, 0.0);
-  sum += share * (ratio < 1 ? ratio * (1 - std::pow(ratio, rest)) / (1 - ratio) : rest);
-  return std::min(sum, most);
+  const double left = std::max(least, 0.0);
+  sum += left * (ratio < 1 ? ratio * (1 - std::pow(ratio, rest)) / (1 - ratio) : rest);
+  return std::clamp(sum, 0.0, most);
 }
 
 }  // namespace hmk::policy

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // How long heat lasts: the share of it that is still there k intervals later, and what that sums
-// to. A move pays for as long.
+// to. A move into free room pays for as long. What changes places with another region gains only by
+// what is more than any other memory has by then: nothing where each is as likely to be hot next,
+// and less where the one that was cold the longest comes next.
 //
-//   persistence.saw(regions, hits);             each interval
-//   persistence.horizon(60)                     intervals, 60 at most
+//   persistence.saw(regions, hits, resident);   each interval
+//   persistence.stays().horizon(60)             intervals, 60 at most
+//   persistence.stands_out().horizon(60)        the same beyond other memory
 //   persistence.has_changed()                   another program, as it were
 #pragma once
 
@@ -21,19 +24,35 @@ namespace hmk::policy {
 
 class Persistence {
  public:
-  static constexpr std::array<unsigned, 5> kLags{1, 2, 4, 8, 16};
-  /// Addresses drawn each interval: with 17 intervals kept 68 KiB at most. A share of one half is
+  static constexpr std::array<unsigned, 6> kLags{1, 2, 3, 4, 6, 8};
+  /// Addresses drawn each interval: with 9 intervals kept 36 KiB at most. A share of one half is
   /// known to 0.03.
   static constexpr std::size_t kSamples = 256;
 
-  /// `regions` in address order, `hits`: accesses a second to each of them.
-  void saw(std::span<const RegionView> regions, std::span<const float> hits);
+  /// `regions` in address order, `hits`: accesses a second to each of them, `resident`: bytes of
+  /// all.
+  void saw(std::span<const RegionView> regions, std::span<const float> hits, Bytes resident);
 
-  /// Of the heat of kLags[lag] intervals before, the part that is still there: a moving average.
-  std::optional<double> share(std::size_t lag) const { return shares_[lag]; }
-  /// Intervals that all heat of now is worth: the sum of the shares over the next `most`. As long
-  /// as nothing is known it stays.
-  double horizon(double most) const;
+  /// A share for each lag.
+  class Curve {
+   public:
+    /// What is not known yet counts as `trusted` intervals in which all stayed.
+    explicit Curve(unsigned trusted) { counts_.fill(trusted); }
+    /// Of the heat of kLags[lag] intervals before, the part of then: a moving average in -1 .. 1.
+    std::optional<double> share(std::size_t lag) const { return shares_[lag]; }
+    /// Intervals that all heat of now is worth: the sum of the shares over the next `most`. As
+    /// long as nothing is known it stays.
+    double horizon(double most) const;
+    void add(std::size_t lag, double share);
+    std::size_t known() const;  // lags
+
+   private:
+    std::array<std::optional<double>, kLags.size()> shares_;
+    std::array<unsigned, kLags.size()> counts_;  // intervals in each
+  };
+  /// What is still there, and what of that is more than any other memory has: below 0 it is colder.
+  const Curve& stays() const { return stays_; }
+  const Curve& stands_out() const { return stands_out_; }
   /// In one interval more heat went than in the longest lag that is known: it has moved.
   bool has_changed() const { return has_changed_; }
 
@@ -45,13 +64,16 @@ class Persistence {
   };
   using Cohort = std::vector<Sample>;  // in address order
 
-  static Cohort draw(std::span<const RegionView> regions, std::span<const float> hits);
-  static double left_of(const Cohort& then, std::span<const RegionView> regions);
+  struct Seen;
+  struct Left {
+    double stays, stands_out;
+  };
+  static Left left_of(const Cohort& then, std::span<const RegionView> regions, const Seen& now);
 
   std::deque<Cohort> cohorts_;  // newest first
-  std::array<std::optional<double>, kLags.size()> shares_;
-  /// In them; what is not known is taken for this many in which all stayed.
-  std::array<unsigned, kLags.size()> counts_{4, 4, 4, 4, 4};
+  /// A program that has just begun may free all that it had: that is no reason to leave room idle.
+  Curve stays_{1};
+  Curve stands_out_{0};
   bool has_changed_ = false;
 };
 

@@ -417,7 +417,9 @@ class Planner {
     if (free + made.bytes < wanted) length = cut_length(region, free + made.bytes);
     const Bytes bytes = std::min(all, length);
     const bool worth = bytes >= wanted / 2 || bytes >= kWorthAMove;
-    const bool pays = gain_ns(owner, region, bytes, from, to) > loss_ns(made, bytes);
+    const bool pays = made.victims.empty()
+                          ? gain_ns(owner, region, bytes, from, to) > 0
+                          : exchange_ns(owner, region, bytes, from, to) > loss_ns(made, bytes);
     if (length == 0 || !worth || !pays || made.exchanged > leaves_home(region, length)) {
       undo_room(made, holders_, room_, shares_);
       return made.nowhere ? Outcome::kNoRoom : Outcome::kNoGain;
@@ -487,11 +489,21 @@ class Planner {
     return from == to ? owner.model.next(to) : from;
   }
 
+  /// Where there is room for it.
   static double gain_ns(const Owner& owner, const Entry& region, Bytes bytes, std::uint32_t from,
                         std::uint32_t to) {
     from = source_of(owner, from, to);
     const Heat heat = region.heat();
     return owner.model.saved_ns(heat, bytes, from, to) -
+           owner.model.cost_ns(bytes, from, to, heat.leaf_shift);
+  }
+
+  /// Where others must leave, without what they lose.
+  static double exchange_ns(const Owner& owner, const Entry& region, Bytes bytes,
+                            std::uint32_t from, std::uint32_t to) {
+    from = source_of(owner, from, to);
+    const Heat heat = region.heat();
+    return owner.model.exchanged_ns(heat, bytes, from, to) -
            owner.model.cost_ns(bytes, from, to, heat.leaf_shift);
   }
 
@@ -503,7 +515,7 @@ class Planner {
       const Owner& owner = owners_[victim.owner];
       const Entry& region = owner.histogram[victim.id];
       const Heat heat = victim.by_share ? Heat{} : region.heat();
-      loss -= owner.model.saved_ns(heat, victim.leaves, victim.from, victim.to);
+      loss -= owner.model.exchanged_ns(heat, victim.leaves, victim.from, victim.to);
       loss += owner.model.cost_ns(victim.arrives, victim.from, victim.to,
                                   static_cast<std::uint8_t>(region.leaf_shift));
     }

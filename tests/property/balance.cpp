@@ -44,7 +44,8 @@ TEST(BalanceProperties, NoPlanPromisesMoreThanTheCpuTimeOfTheInterval) {
     if (!GainModel(m.tiers, {}).knows()) continue;
     Balance balance;
     const std::vector<RegionView>& regions = m.regions[0];
-    balance.saw(regions, m.tiers, {.seconds = seconds, .cpu_ns = cpu_ns, .horizon = 1000, .is_governed = true});
+    balance.saw(regions, m.tiers,
+                {.seconds = seconds, .cpu_ns = cpu_ns, .horizon = 1000, .is_governed = true});
     const double sum = promised(plan_of(m, regions, balance)) * seconds;
     ASSERT_LE(sum, static_cast<double>(cpu_ns) * (1 + 1e-5));
     bound += promised(plan_of(m, regions, Balance())) * seconds > static_cast<double>(cpu_ns);
@@ -119,19 +120,23 @@ TEST(BalanceProperties, SharesAndHorizonAreWithinTheirBounds) {
     for (int k = 0; k < 24; ++k) {
       std::vector<RegionView> regions;
       std::vector<float> hits;
+      Bytes resident = 0;
       Machine m = random_machine(random);
       for (const RegionView& r : m.regions[0]) {
         if (random.one_in(6)) continue;
         regions.push_back(r);
         hits.push_back(static_cast<float>(accesses_per_s(heat_of(r), r.resident)));
+        resident += r.resident;
       }
-      persistence.saw(regions, hits);
+      persistence.saw(regions, hits, resident);
       const double most = static_cast<double>(1 + random.below(100));
-      ASSERT_GE(persistence.horizon(most), 0);
-      ASSERT_LE(persistence.horizon(most), most);
-      for (std::size_t lag = 0; lag < Persistence::kLags.size(); ++lag) {
-        ASSERT_GE(persistence.share(lag).value_or(0), 0);
-        ASSERT_LE(persistence.share(lag).value_or(1), 1 + 1e-9);
+      for (const auto* const curve : {&persistence.stays(), &persistence.stands_out()}) {
+        ASSERT_GE(curve->horizon(most), 0);
+        ASSERT_LE(curve->horizon(most), most);
+        for (std::size_t lag = 0; lag < curve->known(); ++lag) {
+          ASSERT_GE(*curve->share(lag), curve == &persistence.stays() ? 0 : -1);
+          ASSERT_LE(*curve->share(lag), 1 + 1e-9);
+        }
       }
     }
   }

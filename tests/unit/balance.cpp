@@ -110,10 +110,15 @@ TEST(Balance, WhatDoesNotLastDoesNotMove) {
   std::vector<RegionView> regions;
   for (std::uint64_t k = 0; k < 80; ++k) {  // another of 20 is hot in each interval
     regions.clear();
-    for (std::uint64_t i = 0; i < 20; ++i) regions.push_back(warm(2 * i, 1, i == k % 20 ? 0 : -12));
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      regions.push_back(warm(2 * i, 1, i == k % 20 ? 0 : -12));
+      regions.back().hi_q16 = regions.back().whi_q16 = q16(i == k % 20 ? 2 : 1);
+    }
     balance.saw(regions, two_tiers(64), second(kSecond));
   }
-  EXPECT_LT(balance.measured().horizon, 3);
+  EXPECT_LT(balance.measured().horizon, 1);
+  EXPECT_EQ(balance.measured().exchange_horizon, 0)
+      << "it is the one that will be cold the longest";
   EXPECT_TRUE(plan_of(balance, regions).promotions.empty());
   Balance new_one;  // knows nothing yet: 2 ms a second for 60, at 2.6 ms
   new_one.saw(regions, two_tiers(64), second(kSecond));

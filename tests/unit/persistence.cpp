@@ -21,73 +21,114 @@ void see(Persistence& persistence, Hot&& is_hot, int log_hotter = 6) {
   std::vector<RegionView> regions;
   std::vector<float> hits;
   for (std::uint64_t i = 0; i < kRegions; ++i) {
-    RegionView r = region(2 * i, 2, 0, 1);
+    RegionView r = region(2 * i, 2, 0, is_hot(i) ? 2 : 1);
+    r.hi_q16 = r.whi_q16;
     r.rate_q8 = static_cast<std::int16_t>(256 * (is_hot(i) ? log_hotter : 0));
     r.rate_dev_q8 = 0;
     regions.push_back(r);
     hits.push_back(static_cast<float>(accesses_per_s(heat_of(r), r.resident)));
   }
-  persistence.saw(regions, hits);
+  persistence.saw(regions, hits, kRegions * 2 * kMiB);
+}
+
+/// In interval `k`: one of `areas` parts of all memory, for `length` intervals each.
+auto phase(std::uint64_t k, std::uint64_t areas, std::uint64_t length) {
+  return [=](std::uint64_t i) { return i / (kRegions / areas) == k / length % areas; };
 }
 
 TEST(Persistence, WithoutEvidenceHeatStays) {
   Persistence persistence;
-  EXPECT_DOUBLE_EQ(persistence.horizon(60), 60);
+  EXPECT_DOUBLE_EQ(persistence.stays().horizon(60), 60);
+  EXPECT_DOUBLE_EQ(persistence.stands_out().horizon(60), 60);
   EXPECT_FALSE(persistence.has_changed());
 }
 
-// A program that has just begun may free all that it had.
-TEST(Persistence, OneIntervalIsNoProof) {
+// It may have freed all that it had, and the next interval says so.
+TEST(Persistence, WhatGoesAtTheBeginningIsForgottenAsTheProgramSettles) {
   Persistence persistence;
-  see(persistence, [](auto i) { return i < 64; }, 12);
-  see(persistence, [](auto i) { return i >= 512 && i < 576; }, 12);
-  EXPECT_NEAR(persistence.share(0).value(), 0.8, 0.01);
-  EXPECT_NEAR(persistence.horizon(60), 4, 0.1);
-  for (int k = 0; k < 12; ++k) see(persistence, [](auto i) { return i >= 512 && i < 576; }, 12);
-  EXPECT_GT(persistence.horizon(60), 30);
+  see(
+      persistence, [](auto i) { return i < 64; }, 12);
+  see(
+      persistence, [](auto i) { return i >= 512 && i < 576; }, 12);
+  EXPECT_LT(persistence.stands_out().share(0).value(), 0);
+  EXPECT_EQ(persistence.stands_out().horizon(60), 0);
+  for (int k = 0; k < 12; ++k)
+    see(
+        persistence, [](auto i) { return i >= 512 && i < 576; }, 12);
+  EXPECT_GT(persistence.stands_out().horizon(60), 5);
 }
 
 TEST(Persistence, WhatStaysLastsAsLongAsIsAsked) {
   Persistence persistence;
   for (int k = 0; k < 40; ++k) see(persistence, [](auto i) { return i % 8 == 0; });
   for (std::size_t lag = 0; lag < Persistence::kLags.size(); ++lag)
-    EXPECT_DOUBLE_EQ(persistence.share(lag).value(), 1);
-  EXPECT_DOUBLE_EQ(persistence.horizon(60), 60);
-  EXPECT_DOUBLE_EQ(persistence.horizon(3), 3);
+    EXPECT_NEAR(persistence.stands_out().share(lag).value(), 1, 1e-6);
+  EXPECT_DOUBLE_EQ(persistence.stands_out().horizon(60), 60);
+  EXPECT_DOUBLE_EQ(persistence.stands_out().horizon(3), 3);
 }
 
-// A 32nd of the hot set is replaced each interval: of what is hot (1 - k/32) is left after k, and a
-// 64th of what has cooled.
+// A 32nd of the hot set, an eighth of all, is replaced each interval. When 28 have been as much of
+// it is left as of any memory.
 TEST(Persistence, AShareThatGoesByTheIntervalIsSeenAtEachLag) {
   Persistence persistence;
   for (std::uint64_t k = 0; k < 60; ++k)
     see(persistence, [k](auto i) { return (i + kRegions - 4 * k % kRegions) % kRegions < 128; });
-  const double hot = 128. * 64 / (128 * 64 + 896);
-  for (std::size_t lag = 0; lag < Persistence::kLags.size(); ++lag) {
-    const double gone = Persistence::kLags[lag] / 32.;
-    EXPECT_NEAR(persistence.share(lag).value(), 1 - hot * gone * 63 / 64, 0.02) << lag;
-  }
-  // 1 - hot * k / 32 for the 16 that are seen is 8.6 too few; beyond them it goes on falling.
-  EXPECT_NEAR(persistence.horizon(16), 16 - hot * 8.5 / 2 * 63 / 64, 0.3);
-  EXPECT_NEAR(persistence.horizon(1000), 25, 2);
+  double sum = 0;
+  for (std::size_t lag = 0; lag < Persistence::kLags.size(); ++lag)
+    EXPECT_NEAR(persistence.stands_out().share(lag).value(), 1 - Persistence::kLags[lag] / 28.,
+                0.02)
+        << lag;
+  for (int k = 1; k <= 8; ++k) sum += 1 - k / 28.;
+  EXPECT_NEAR(persistence.stands_out().horizon(8), sum, 0.2);
+  EXPECT_GT(persistence.stands_out().horizon(1000), 14) << "28 / 2";
+  EXPECT_LT(persistence.stands_out().horizon(1000), 28);
 }
 
-// Of phases of 4 intervals 3/4, 2/4 and 1/4 are left on average.
+// Of phases of 4 intervals in 16 areas 3/4, 2/4 and 1/4 are left on average, then less than
+// anywhere.
 TEST(Persistence, PhasesLastAsLongAsTheirRest) {
   Persistence persistence;
-  for (std::uint64_t k = 0; k < 80; ++k)
-    see(
-        persistence, [k](auto i) { return i / 64 == k / 4 % 16; }, 12);
-  EXPECT_NEAR(persistence.horizon(60), 1.5, 0.5);
+  for (std::uint64_t k = 0; k < 80; ++k) see(persistence, phase(k, 16, 4), 12);
+  const double any = 1. / 16, rest = -any / (1 - any);
+  const auto share = [=](double left) { return (left - any) / (1 - any); };
+  EXPECT_NEAR(persistence.stands_out().horizon(60), share(.75) + share(.5) + share(.25) + 5 * rest,
+              0.25);
 }
 
-// What is cold beside the phases, a fifth of the heat, does not go.
-TEST(Persistence, APartThatStaysCountsToTheEnd) {
+// Hot for an interval, then not before 7 more: to bring it is to send away what comes next.
+TEST(Persistence, WhatComesRoundLastsForNothing) {
   Persistence persistence;
-  for (std::uint64_t k = 0; k < 80; ++k)
-    see(persistence, [k](auto i) { return i / 64 == k / 4 % 16; });
-  const double stays = 960. / (960 + 64 * 64);
-  EXPECT_NEAR(persistence.horizon(60), 60 * stays + (1 - stays) * 1.5, 2);
+  for (std::uint64_t k = 0; k < 80; ++k) see(persistence, phase(k, 9, 1), 12);
+  EXPECT_LT(persistence.stands_out().share(0).value(), -0.05);
+  EXPECT_EQ(persistence.stands_out().horizon(60), 0);
+}
+
+// What is accessed alike may stay for ever, and no memory is better than another.
+TEST(Persistence, WhereAllIsAlikeNothingLasts) {
+  Persistence persistence;
+  for (int k = 0; k < 20; ++k) see(persistence, [](auto) { return true; });
+  EXPECT_EQ(persistence.stands_out().share(0).value(), 0);
+  EXPECT_EQ(persistence.stands_out().horizon(60), 0);
+  EXPECT_EQ(persistence.stays().horizon(60), 60) << "where there is room for it";
+}
+
+// The smoothed hotness of what has cooled is high for some intervals yet.
+TEST(Persistence, WhatHasCooledIsSeenAtOnce) {
+  Persistence persistence;
+  for (std::uint64_t k = 0; k < 2; ++k) {
+    std::vector<RegionView> regions;
+    std::vector<float> hits;
+    for (std::uint64_t i = 0; i < kRegions; ++i) {
+      RegionView r = region(2 * i, 2, 0, i < 64 ? 2 : 1);
+      r.hi_q16 = i < 64 && k == 0 ? q16(2) : q16(1);
+      r.rate_q8 = static_cast<std::int16_t>(i < 64 ? 12 * 256 : 0);
+      r.rate_dev_q8 = 0;
+      regions.push_back(r);
+      hits.push_back(static_cast<float>(accesses_per_s(heat_of(r), r.resident)));
+    }
+    persistence.saw(regions, hits, kRegions * 2 * kMiB);
+  }
+  EXPECT_NEAR(persistence.stands_out().share(0).value(), 0, 0.01);
 }
 
 TEST(Persistence, AJumpIsAChangeAndARepeatedOneIsNot) {
@@ -100,7 +141,7 @@ TEST(Persistence, AJumpIsAChangeAndARepeatedOneIsNot) {
   EXPECT_TRUE(persistence.has_changed());
   unsigned changes = 0;
   for (std::uint64_t k = 0; k < 80; ++k) {
-    see(persistence, [k](auto i) { return i / 64 == k / 4 % 16; });
+    see(persistence, phase(k, 16, 4));
     changes += k > 24 && persistence.has_changed();
   }
   EXPECT_EQ(changes, 0u) << "it always does that";
@@ -113,14 +154,17 @@ TEST(Persistence, WhatChanceExplainsHasNotGone) {
     std::vector<float> hits;
     for (std::uint64_t i = 0; i < kRegions; ++i) {
       RegionView r = region(2 * i, 2, 0, 1);
+      if (i < 64) r.whi_q16 = q16(k % 2 == 0 ? 3 : 2.5);
+      r.hi_q16 = r.whi_q16;
       r.rate_dev_q8 = 256;
-      r.rate_q8 = static_cast<std::int16_t>(1024 + (k % 2 == 0 ? 0 : -256));
+      r.rate_q8 = static_cast<std::int16_t>(i < 64 ? 2048 + (k % 2 == 0 ? 0 : -256) : 0);
       regions.push_back(r);
-      hits.push_back(1);
+      hits.push_back(static_cast<float>(accesses_per_s(heat_of(r), r.resident)));
     }
-    persistence.saw(regions, hits);
+    persistence.saw(regions, hits, kRegions * 2 * kMiB);
   }
-  EXPECT_DOUBLE_EQ(persistence.share(0).value(), 1);
+  EXPECT_DOUBLE_EQ(persistence.stays().share(0).value(), 1);
+  EXPECT_DOUBLE_EQ(persistence.stands_out().share(0).value(), 1);
 }
 
 TEST(Persistence, AnIdleProgramSaysNothing) {
@@ -128,10 +172,10 @@ TEST(Persistence, AnIdleProgramSaysNothing) {
   const std::vector<float> none(kRegions, 0);
   std::vector<RegionView> cold;
   for (std::uint64_t i = 0; i < kRegions; ++i) cold.push_back(region(2 * i, 2, 0, 0));
-  for (int k = 0; k < 5; ++k) persistence.saw(cold, none);
-  EXPECT_FALSE(persistence.share(0));
-  persistence.saw({}, {});
-  EXPECT_DOUBLE_EQ(persistence.horizon(60), 60);
+  for (int k = 0; k < 5; ++k) persistence.saw(cold, none, kRegions * 2 * kMiB);
+  EXPECT_FALSE(persistence.stands_out().share(0));
+  persistence.saw({}, {}, 0);
+  EXPECT_DOUBLE_EQ(persistence.stands_out().horizon(60), 60);
 }
 
 }  // namespace

@@ -329,4 +329,25 @@ TEST(Plan, TakesATierNobodyDescribedAsFull) {
   EXPECT_TRUE(make_plan(ranking.histogram(), tiers, {}).promotions.empty());
 }
 
+// Heat that is soon elsewhere fills what is free, and sends nothing away.
+TEST(PlanPromotion, ChangesPlacesOnlyForWhatStaysHotterThanOthers) {
+  std::vector<RegionView> regions = {warm(0, 0, 0), warm(2, 1, 12), warm(4, 1, 11)};
+  regions[0].whi_q16 = q16(1);
+  const auto promoted = [&](Bytes free_mib, double exchange_horizon) {
+    std::vector<TierView> tiers = two_tiers(free_mib);
+    tiers[1].free = 64 * kMiB;
+    Histogram histogram({}, std::vector<NodeId>{0, 1});
+    for (const RegionView& r : regions) histogram.insert(0, r);
+    const ProcessView view{.histogram = &histogram,
+                           .tiers = tiers,
+                           .measured = {.horizon = 60, .exchange_horizon = exchange_horizon}};
+    return make_plans({&view, 1}, {}).front().promoted / kMiB;
+  };
+  EXPECT_EQ(promoted(0, 60), 2u) << "in the place of the cold one";
+  EXPECT_EQ(promoted(0, 0), 0u);
+  EXPECT_EQ(promoted(2, 60), 4u);
+  EXPECT_EQ(promoted(2, 0), 2u);
+  EXPECT_EQ(promoted(4, 0), 4u);
+}
+
 }  // namespace

@@ -16,12 +16,13 @@ const std::vector<Table>& gain_tables() {
                             Layout::rows,
                             {},
                             "nothing moved"};
-  static const Table kPersistence{
-      "persistence",
-      {{"intervals", "AFTER INTERVALS"}, {"share_percent", "HEAT LEFT", Unit::percent}},
-      Layout::rows,
-      {},
-      "not known before the second interval"};
+  static const Table kPersistence{"persistence",
+                                  {{"intervals", "AFTER INTERVALS"},
+                                   {"share_percent", "HEAT LEFT", Unit::percent},
+                                   {"beyond_others_percent", "BEYOND OTHERS", Unit::percent}},
+                                  Layout::rows,
+                                  {},
+                                  "not known before the second interval"};
   static const std::vector<Table> kTables{
       {"targets",
        {{"pid", "pid"},
@@ -40,6 +41,7 @@ const std::vector<Table>& gain_tables() {
         {"cpu_ns_per_s", "CPU time of the process", Unit::ns_per_second},
         {"scale", "scale of misses", Unit::decimal},
         {"horizon_intervals", "intervals heat lasts", Unit::decimal},
+        {"exchange_horizon_intervals", "longer than other memory's", Unit::decimal},
         {"governed", "governed"},
         {"promote_limit_divisor", "promote limit divided by"},
         {"saved_ns", "saved so far", Unit::ns},

@@ -68,7 +68,7 @@ lib.check(stats["promoted_bytes"] >= HOT_MIB << 20, "the hot set was promoted")
 lib.check(gain["saves_ns_per_s"] > 3 * gain["saves_dev_ns_per_s"], f"that surely saves time: {gain['text']}")
 lib.check(0.3 < gain["kept"] < 3, f"about as much as was promised: {gain['kept']:.2f}")
 lib.check(gain["spent_ns"] >= stats["copy_ns"] + stats["commit_ns"], "its cost holds all copies and commits")
-lasts = gain["horizon_intervals"]
+lasts = gain["exchange_horizon_intervals"]
 lib.check(lasts > 30, f"its heat lasts: {lasts:.0f} intervals")
 lib.check("hmk_saved_seconds" in lib.get(lib.CONTROL, "/metrics"), "metrics tell it, too")
 lib.end_hmkd(daemon)
@@ -80,7 +80,7 @@ wait_for_intervals(2 * SETTLED)
 gain, before = one("gain"), one("stats")
 print(gain, flush=True)
 # Where the hot set goes some of it has been, and a quarter of all heat is anywhere at any time.
-lib.check(gain["horizon_intervals"] < lasts * 2 / 3, f"heat that jumps lasts less long: {gain['horizon_intervals']:.1f} intervals")
+lib.check(gain["exchange_horizon_intervals"] < lasts * 2 / 3, f"heat that jumps lasts less long: {gain['exchange_horizon_intervals']:.1f} intervals")
 wait_for_intervals(WATCHED)
 gain, after = one("gain"), one("stats")
 most = WATCHED * (16 << 20) / gain["promote_limit_divisor"]

@@ -145,7 +145,8 @@ class Managed {
                         .risen = tickets_.risen(),
                         .fallen = tickets_.fallen()});
     host_.tell(HMK_EVENT_INTERVAL, seq_, now_);
-    moments_.back().horizon = balance.persistence().horizon(horizon_for(question_.config, seq_));
+    moments_.back().horizon =
+        balance.persistence().stands_out().horizon(horizon_for(question_.config, seq_));
     moments_.back().divisor = balance.governor().divisor();
     watcher_.begin();
     interval_end_ += interval_ns_;
