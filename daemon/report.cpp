@@ -8,6 +8,7 @@
 
 #include "app.hpp"
 #include "gain_report.hpp"
+#include "metrics/hot_set.hpp"
 
 namespace hmk {
 namespace {
@@ -45,6 +46,7 @@ json tiers_of(Target& target, const App& app) {
   const std::map<int, double> hot = accesses_by_node(target.snapshot());
   double all_hot = 0;
   for (const auto& [node, value] : hot) all_hot += value;
+  const auto hot_bytes = HotSet(target.snapshot()).bytes_by_node(target.snapshot());
 
   json rows = json::array();
   for (std::size_t t = 0; t < target.tiers().size(); ++t) {
@@ -55,6 +57,7 @@ json tiers_of(Target& target, const App& app) {
                     {"latency_ns", or_null(tier.latency_ns)},
                     {"resident_bytes", sum_over(resident, tier.nodes)},
                     {"hot_share_percent", all_hot > 0 ? 100.0 * here / all_hot : 0.0},
+                    {"hot_bytes", sum_over(hot_bytes, tier.nodes)},
                     {"free_bytes", tier.free_bytes},
                     {"total_bytes", tier.total_bytes}});
   }
@@ -77,6 +80,8 @@ json last_interval_of(const Target& target) {
           {"planned_demote_bytes", last.planned_demote_bytes},
           {"promoted_bytes", last.promoted_bytes},
           {"demoted_bytes", last.demoted_bytes},
+          {"moving", target.mover().is_busy()},
+          {"moved_since_bytes", target.moved_since_bytes()},
           {"degraded", (interval.flags & HMK_INTERVAL_DEGRADED) != 0},
           {"truncated", (interval.flags & HMK_INTERVAL_TRUNCATED) != 0},
           {"late", (interval.flags & HMK_INTERVAL_LATE) != 0}};
@@ -239,19 +244,18 @@ json region_of(const hmk_record& record, const std::vector<Tier>& tiers) {
           {"state", state_of(record)}};
 }
 
-json regions_of(const Target& target, std::size_t limit) {
-  std::vector<const hmk_record*> hottest;
-  for (const hmk_record& record : target.snapshot().records) hottest.push_back(&record);
-  const auto is_hotter = [](const hmk_record* a, const hmk_record* b) {
-    if (a->whi_q16 != b->whi_q16) return a->whi_q16 > b->whi_q16;
-    if (a->hi_q16 != b->hi_q16) return a->hi_q16 > b->hi_q16;
-    return a->start < b->start;
-  };
-  const std::size_t shown = limit == 0 ? hottest.size() : std::min(limit, hottest.size());
-  std::ranges::partial_sort(hottest, hottest.begin() + static_cast<std::ptrdiff_t>(shown),
-                            is_hotter);
+json regions_of(const Target& target, std::size_t limit, RegionOrder order) {
+  const HotSet hot(target.snapshot());
   json rows = json::array();
-  for (std::size_t r = 0; r < shown; ++r) rows.push_back(region_of(*hottest[r], target.tiers()));
+  for (const hmk_record* const record :
+       ordered(target.snapshot().records, order, limit, hot, target.tiers())) {
+    json row = region_of(*record, target.tiers());
+    row["hot_bytes"] = std::uint64_t{hot.pages(*record)} * HMK_PAGE_SIZE;
+    const std::uint64_t hot_slow = hot_slow_bytes(*record, hot, target.tiers());
+    row["hot_slow_bytes"] = hot_slow;
+    if (hot_slow != 0) row["state"].push_back("hot-slow");
+    rows.push_back(std::move(row));
+  }
   return rows;
 }
 
@@ -353,6 +357,7 @@ json report_past(const Target& target, std::size_t age) {
                     {"length", seen.length},
                     {"hi", from_q16(seen.hi_q16)},
                     {"whi", from_q16(seen.whi_q16)},
+                    {"rate", std::exp2(seen.rate_q8 / 256.0)},
                     {"node", seen.node},
                     {"resident_bytes", std::uint64_t{seen.resident_pages} * HMK_PAGE_SIZE}});
   return {{"pid", target.pid()},
@@ -443,7 +448,7 @@ json report_tiers(App& app, const Target* target) {
           {"tiers", rows}};
 }
 
-json report_regions(const std::vector<Target*>& targets, std::size_t limit) {
+json report_regions(const std::vector<Target*>& targets, std::size_t limit, RegionOrder order) {
   json rows = json::array();
   for (const Target* const target : targets)
     rows.push_back({{"pid", target->pid()},
@@ -453,7 +458,7 @@ json report_regions(const std::vector<Target*>& targets, std::size_t limit) {
                     {"end_ns", target->snapshot().interval.end_ns},
                     {"hotness_max", target->snapshot().interval.hotness_max},
                     {"nr_regions", target->snapshot().records.size()},
-                    {"regions", regions_of(*target, limit)}});
+                    {"regions", regions_of(*target, limit, order)}});
   return {{"targets", rows}};
 }
 

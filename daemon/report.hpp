@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "region_order.hpp"
+
 namespace hmk {
 
 class App;
@@ -26,8 +28,9 @@ nlohmann::json report_stats(App& app, const std::vector<Target*>& shown);
 nlohmann::json report_version(const App& app);
 /// As `target` sees the tiers; null: as a process on the first node with CPUs.
 nlohmann::json report_tiers(App& app, const Target* target);
-/// The `limit` hottest regions of each; 0: all of them.
-nlohmann::json report_regions(const std::vector<Target*>& targets, std::size_t limit);
+/// The first `limit` regions of each in that order; 0: all of them.
+nlohmann::json report_regions(const std::vector<Target*>& targets, std::size_t limit,
+                              RegionOrder order);
 
 /// What is known of [start, end): the region there now, what was seen of it, what
 /// was decided about it and why.

@@ -101,6 +101,11 @@ class Target {
   const policy::Balance& balance() const { return balance_; }
   std::uint64_t planned_promote_bytes() const { return planned_promote_bytes_; }
   std::uint64_t planned_demote_bytes() const { return planned_demote_bytes_; }
+  /// Moved since its last interval ended.
+  std::uint64_t moved_since_bytes() const {
+    const MoveCounters& moved = mover_.counters();
+    return moved.promoted_bytes + moved.demoted_bytes - promoted_before_ - demoted_before_;
+  }
   std::uint64_t plans_replaced() const { return plans_replaced_; }
   const std::map<int, StayedCounters>& stayed() const { return stayed_; }  ///< by node
   const NumaBalancing& numa_balancing() const { return numa_balancing_; }

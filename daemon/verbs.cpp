@@ -112,13 +112,26 @@ json verb_tiers(App& app, const Request& request) {
   return answer(report_tiers(app, request.args.contains("pid") ? targets->front() : nullptr));
 }
 
+Result<RegionOrder> order_arg(const json& args) {
+  const auto found = args.find("order");
+  if (found == args.end()) return RegionOrder::hotness;
+  const auto order = found->is_string() ? region_order(found->get<std::string>()) : std::nullopt;
+  if (order) return *order;
+  std::string known;
+  for (const std::string_view name : kRegionOrders)
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  return Error{"order is none of " + known, "see 'hmkctl --help'"};
+}
+
 json verb_regions(App& app, const Request& request) {
   const auto limit =
       number_arg(request.args, "limit", 20, 0, std::numeric_limits<std::int32_t>::max());
   if (!limit) return misused(limit.error());
+  const auto order = order_arg(request.args);
+  if (!order) return misused(order.error());
   const auto targets = seen_targets_arg(app, request);
   if (!targets) return failed(targets.error());
-  return answer(report_regions(*targets, static_cast<std::size_t>(*limit)));
+  return answer(report_regions(*targets, static_cast<std::size_t>(*limit), *order));
 }
 
 Result<std::uint64_t> address_arg(const json& args, const char* name) {

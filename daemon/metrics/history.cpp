@@ -14,7 +14,8 @@ void History::saw(const Snapshot& snapshot) {
   for (const hmk_record& record : snapshot.records)
     seen.push_back({snapshot.interval.seq, record.start, record.length, record.hi_q16,
                     record.whi_q16, record.resident_pages, static_cast<std::int16_t>(record.node),
-                    record.samples});
+                    record.samples,
+                    static_cast<std::int16_t>(record.rate_q8 - 256 * (record.leaf_shift - 12))});
   nr_sightings_ += seen.size();
   const hmk_interval& interval = snapshot.interval;
   intervals_.push_back(

@@ -27,6 +27,7 @@ struct Sighting {
   std::uint32_t resident_pages = 0;
   std::int16_t node = -1;
   std::uint16_t samples = 0;
+  std::int16_t rate_q8 = 0;  ///< log2 of the accesses per second and page, 8 fraction bits
 };
 
 /// All regions, as one interval saw them.
@@ -47,7 +48,7 @@ struct Decision {
 class History {
  public:
   static constexpr std::size_t kIntervals = 64;
-  static constexpr std::size_t kSightings = 1u << 20;  ///< over all intervals kept: 40 MiB
+  static constexpr std::size_t kSightings = 1u << 20;  ///< over all intervals kept: 48 MiB
   static constexpr std::size_t kDecisions = 1u << 15;
 
   void saw(const Snapshot& snapshot);

@@ -817,6 +817,25 @@ TEST_F(AppTest, RegionsComeHottestFirstAndAsManyAsAsked) {
   EXPECT_EQ(data("regions", {{"limit", 0}})["targets"][0]["regions"].size(), 3u);
 }
 
+TEST_F(AppTest, RegionsComeInTheOrderThatIsAskedFor) {
+  start();
+  kernel_.publish(
+      interval(1, {region(0, 3, 1.0), region(4 * kMiB, 0, 3.0), region(8 * kMiB, 1, 3.0)}));
+  run();
+  const auto first = [&](const char* order) {
+    return data("regions", {{"limit", 1}, {"order", order}})["targets"][0]["regions"][0];
+  };
+  EXPECT_EQ(first("hotness")["start"], 4 * kMiB);
+  EXPECT_EQ(first("hotness")["hot_slow_bytes"], 0) << "it is in tier 1";
+  EXPECT_EQ(first("address")["start"], 0);
+  EXPECT_EQ(first("tier")["start"], 0);
+  EXPECT_EQ(first("hot-slow")["start"], 8 * kMiB);
+  EXPECT_EQ(first("hot-slow")["hot_slow_bytes"], 2 * kMiB);
+  EXPECT_EQ(verb("regions", {{"order", "heat"}})["error"]["what"],
+            "order is none of hotness, hot-slow, size, rate, address, tier");
+  EXPECT_EQ(verb("regions", {{"order", 1}})["error"]["kind"], "usage");
+}
+
 TEST_F(AppTest, HistoryTellsEachIntervalItsDecisionsAndItsRegions) {
   config_.mode = Mode::manage;
   start();
