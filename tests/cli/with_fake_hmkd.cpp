@@ -9,6 +9,8 @@
 // exit code. In front of the command one of
 //   --no-interval   none has passed
 //   --slow          a third has: what is hot lies in the slowest tier again
+//   --many          a third has, of 40 regions: the higher the address, the hotter and the larger,
+//                   in turns in each tier
 //   --ends          the process ends as soon as it is held
 //   --lives E N S   it goes on, in track-only: intervals of 20 ms, hot memory at first in the
 //                   slowest tier. @ROOT@/figure is how fast it is: 1000, by E more while that
@@ -90,6 +92,17 @@ void play_slow(hmk::test::FakeKernel& kernel) {
   small.leaf_shift = large.leaf_shift = 12;
   large.rate_q8 = 2 * 256;
   kernel.publish(interval(3, {small, large}));
+}
+
+/// More than a screen holds, and no two neighbours.
+void play_many(hmk::test::FakeKernel& kernel) {
+  std::vector<hmk_record> records;
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    records.push_back(region(i * 4 * kMiB, 4096 * (i + 1), static_cast<int>(i % 4), 1.0));
+    records.back().rate_q8 = static_cast<__s16>(64 * i);
+    records.back().leaf_shift = 12;
+  }
+  kernel.publish(interval(3, std::move(records)));
 }
 
 void put_balanced(hmk::test::Tree& tree, unsigned scans, unsigned pages) {
@@ -237,6 +250,7 @@ int run(int argc, char** argv) {
     tree.put("proc/4711/numa_maps", "7f0 default N0=26624 N3=2048 kernelpagesize_kB=4\n");
     play_slow(kernel);
   }
+  if (scene == "--many") play_many(kernel);
   tree.put("proc/4711/maps",
            "7f0000000000-7f0002000000 rw-p 00000000 00:00 0                   [heap]\n"
            "7f0002000000-7f0008000000 rw-s 00000000 00:01 7     /dev/shm/a <b>\n");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "mappings.hpp"
 #include "verb.hpp"
 
 namespace hmkctl {
@@ -16,11 +17,14 @@ const std::vector<Table>& region_tables() {
                                {"resident_bytes", "RESIDENT", Unit::bytes},
                                {"away_bytes", "", Unit::bytes},
                                {"away_node", ""},
+                               {"hot_bytes", "", Unit::bytes},
+                               {"hot_slow_bytes", "", Unit::bytes},
                                {"samples", "SAMPLES"},
                                {"writes", "WRITES"},
                                {"kind", "KIND"},
                                {"leaf_bytes", "LEAF", Unit::bytes},
-                               {"state", "STATE"}}};
+                               {"state", "STATE"},
+                               {"mapping", "MAPPING"}}};
   static const std::vector<Table> kTables{
       {"targets",
        {{"pid", "PID"}, {"comm", "COMM"}, {"seq", "INTERVAL"}, {"nr_regions", "REGIONS"}},
@@ -30,20 +34,36 @@ const std::vector<Table>& region_tables() {
   return kTables;
 }
 
+void name_mappings(nlohmann::json& target, const std::string& root) {
+  const Mappings mappings =
+      mappings_of(root, target.at("pid").get<int>(), target.at("comm").get<std::string>());
+  for (nlohmann::json& region : target.at("regions")) {
+    const std::string name = mappings.name(region.at("start").get<std::uint64_t>());
+    region["mapping"] = name.empty() ? nlohmann::json() : nlohmann::json(name);
+  }
+}
+
 Run make_regions(CLI::App& verb) {
   struct Options {
     int pid = 0;
     int limit = 20;
+    std::string root = "/";
   };
   auto options = std::make_shared<Options>();
   verb.add_option("--pid", options->pid, "of this process only");
   verb.add_option("--limit", options->limit, "show the N hottest; 0 shows all")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  return [options](const Context& context) {
+  verb.add_option("--root", options->root, "look at a machine recorded below this directory")
+      ->group("");
+  return [options](const Context& context) -> int {
     nlohmann::json args{{"limit", options->limit}};
     if (options->pid != 0) args["pid"] = options->pid;
-    return show(context, "regions", args, region_tables());
+    Reply reply = ask(context.socket, "regions", args);
+    if (reply.exit_code != kOk) return fail(context, reply);
+    for (nlohmann::json& target : reply.data.at("targets")) name_mappings(target, options->root);
+    print(reply.data, region_tables(), context.as_json);
+    return kOk;
   };
 }
 

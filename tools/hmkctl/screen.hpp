@@ -7,19 +7,38 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace hmkctl {
 
+enum class Look {
+  plain,
+  warm,    ///< calls for attention; in colour where NO_COLOR allows
+  reverse  ///< a bar across the screen
+};
+
+struct Line {
+  std::string text;
+  Look look = Look::plain;
+};
+
 class Screen {
  public:
+  /// What wait() returns besides the codes of ncurses' getch().
+  static constexpr int kNoKey = -1, kEnd = -2;
+
   virtual ~Screen() = default;
-  virtual void draw(const std::string& text) = 0;
-  /// Waits; false when the user wants to leave.
-  virtual bool wait(std::chrono::milliseconds time) = 0;
-  /// How many lines fit; plain output has no limit worth naming.
-  virtual int lines() const = 0;
+  /// Lines beyond the screen are cut off.
+  virtual void draw(const std::vector<Line>& lines) = 0;
+  /// The key that is pressed within the time, kEnd when nobody reads any more.
+  virtual int wait(std::chrono::milliseconds time) = 0;
+  /// How many lines fit; 0: there is no limit and no keyboard.
+  virtual std::size_t lines() const = 0;
 };
 
 std::unique_ptr<Screen> make_screen(bool is_plain);
+
+/// Neither NO_COLOR (no-color.org) nor a terminal without colours forbids it.
+bool is_colour_wanted();
 
 }  // namespace hmkctl

@@ -10,6 +10,7 @@ const std::vector<Table>& status_tables() {
                              {"latency_ns", "LATENCY", Unit::ns},
                              {"resident_bytes", "RESIDENT", Unit::bytes},
                              {"hot_share_percent", "HOT SHARE", Unit::percent},
+                             {"hot_bytes", "", Unit::bytes},
                              {"free_bytes", "FREE", Unit::bytes},
                              {"total_bytes", "TOTAL", Unit::bytes}}};
   static const Table kGain{
@@ -38,6 +39,8 @@ const std::vector<Table>& status_tables() {
         {"last_interval/planned_demote_bytes", "PLANNED DOWN", Unit::bytes},
         {"last_interval/promoted_bytes", "PROMOTED", Unit::bytes},
         {"last_interval/demoted_bytes", "DEMOTED", Unit::bytes},
+        {"last_interval/moving", ""},
+        {"last_interval/moved_since_bytes", ""},
         {"last_interval/degraded", ""},
         {"last_interval/truncated", ""},
         {"last_interval/late", ""}},

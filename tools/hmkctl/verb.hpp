@@ -65,5 +65,7 @@ const std::vector<Table>& change_tables();
 const std::vector<Table>& status_tables();
 /// The description of `regions`, shared with `top`.
 const std::vector<Table>& region_tables();
+/// Gives each region of a row of `regions` its `mapping`, null where it is not known.
+void name_mappings(nlohmann::json& target, const std::string& root);
 
 }  // namespace hmkctl
