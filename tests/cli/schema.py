@@ -53,7 +53,7 @@ def problems(value: Any, schema: Dict[str, Any], where: str) -> Iterator[str]:
 def outputs(fake: str, hmkctl: str) -> Iterator[Tuple[str, Any]]:
     """Of each call, and of the long ones what the other tests have kept."""
     for name, words, scene in CALLS:
-        done = subprocess.run([fake, *scene, hmkctl, "--json", "--socket", "@SOCKET@", *words, *(["--root", "@ROOT@"] if words[0] in ("doctor", "report") else [])],
+        done = subprocess.run([fake, *scene, hmkctl, "--json", "--socket", "@SOCKET@", *words, *(["--root", "@ROOT@"] if words[0] in ("doctor", "report", "regions", "top", "heatmap") else [])],
                               check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         text = done.stderr if name == "error" or not done.stdout.strip() else done.stdout
         yield ("error" if text is done.stderr else name), json.loads(text)

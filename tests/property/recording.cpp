@@ -18,7 +18,9 @@ RecordedRegion some_region(test::Random& random, std::uint64_t start) {
           random.below32(16 * 256 + 1),
           random.below32(16 * 256 + 1),
           static_cast<std::int32_t>(random.below(65)) - 1,
-          random.below(1ull << random.below(40))};
+          random.below(1ull << random.below(40)),
+          random.one_in(5) ? RecordedRegion::kNoRate
+                           : static_cast<std::int32_t>(random.below(600)) - 300};
 }
 
 /// Some regions stay, some change, go, split, come.
@@ -56,6 +58,9 @@ TEST(RecordingProperties, WhateverIsWrittenComesBack) {
       frame.end_ns = frame.start_ns + 1 + random.below(1ull << 40);
       frame.num_scans = 1 + random.below32(16);
       frame.regions = changed(random, before.regions);
+      if (random.one_in(4)) {
+        ASSERT_TRUE(writer->describe({{{{0}, 90}}, {{4096, 8192, "x"}}}));
+      }
       ASSERT_TRUE(writer->append(frame));
       before = frame;
     }

@@ -68,34 +68,39 @@ TEST(HeatMap, CountsEveryByteOnceWhateverTheRows) {
   }
 }
 
-TEST(HeatMap, AsTextIsBlocksWithoutColour) {
-  EXPECT_EQ(
-      draw_text(draw(3, 64), false),
-      "       1000000 \u2588\u2592\n"
-      "       1400000 \u2591\u2593\n"
-      "     100000000 \u00b7\u2592\n"
-      "smoothed hotness [ ] from 0 % [\u2591] from 20 % [\u2592] from 40 % [\u2593] from 60 % "
-      "[\u2588] from 80 %, \u00b7 no memory\n"
-      "2 intervals in 2.0s, a row is 4.0MiB\n");
+TEST(HeatMap, KnowsHolesAndWhatOfThemIsInARow) {
+  const HeatMap map = draw(3, 64);
+  EXPECT_EQ(map.holes(), (std::vector<std::uint64_t>{8 * kMiB}));
+  EXPECT_FALSE(map.has_hole(0));
+  EXPECT_FALSE(map.has_hole(1));
+  EXPECT_TRUE(map.has_hole(2)) << "right before it";
+  const HeatMap two = draw(2, 64);  // 6 MiB each: the second has 2 MiB before the hole
+  EXPECT_TRUE(two.has_hole(1)) << "in it";
+  EXPECT_EQ(two.pieces(1), (std::vector<Span>{{22 * kMiB, 24 * kMiB}, {4096 * kMiB, 4100 * kMiB}}));
+  EXPECT_EQ(two.pieces(0), (std::vector<Span>{{16 * kMiB, 22 * kMiB}}));
 }
 
-TEST(HeatMap, OnATerminalHasColours) {
-  const std::string text = draw_text(draw(3, 64), true);
-  EXPECT_EQ(text.substr(0, text.find('\n')),
-            "       1000000 \033[48;5;231m \033[0m\033[48;5;208m \033[0m");
+TEST(HeatMap, KnowsWhereAnAddressIs) {
+  const HeatMap map = draw(3, 64);
+  EXPECT_EQ(map.offset(0), 0u);
+  EXPECT_EQ(map.offset(16 * kMiB), 0u);
+  EXPECT_EQ(map.offset(17 * kMiB), kMiB);
+  EXPECT_EQ(map.offset(24 * kMiB), 8 * kMiB) << "in the hole: what comes behind it";
+  EXPECT_EQ(map.offset(4097 * kMiB), 9 * kMiB);
+  EXPECT_EQ(map.offset(1ull << 46), 12 * kMiB);
 }
 
-TEST(HeatMap, AsPictureHasARectanglePerRunOfOneColour) {
-  EXPECT_EQ(draw_svg(draw(1, 64), "a<b>&c (PID 7)"),
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"480\" height=\"70\" "
-            "font-family=\"monospace\" font-size=\"10\">\n"
-            "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-            "<text x=\"5\" y=\"18\">a&lt;b>&amp;c (PID 7)</text>\n"
-            "<text x=\"5\" y=\"38\">       1000000</text>\n"
-            "<rect x=\"120\" y=\"30\" width=\"10\" height=\"10\" fill=\"#ffdf00\"/>\n"
-            "<rect x=\"130\" y=\"30\" width=\"10\" height=\"10\" fill=\"#ffbf00\"/>\n"
-            "<text x=\"5\" y=\"58\">2 intervals in 2.0s, a row is 12.0MiB, black 0 %, red, yellow, "
-            "white 100 % of the windows, grey: no memory</text>\n</svg>\n");
+TEST(HeatMap, TakesTheMeanOfRatesWhereAllHaveOne) {
+  EXPECT_FALSE(draw(3, 64).has_rates());
+  RecordedFrame one = frame(1, {region(16, 1, 1), region(17, 3, 1), region(20, 4, 0)});
+  one.regions[0].rate_q4 = 16 * 4;
+  one.regions[1].rate_q4 = 16 * 2;
+  one.regions[2].rate_q4 = -16 * 9;
+  HeatMap map(join({}, one), 2, 1, 1);
+  map.add(one);
+  ASSERT_TRUE(map.has_rates());
+  EXPECT_EQ(map.rate(0, 0), (16 + 3 * 4) / 4.0);
+  EXPECT_EQ(map.rate(1, 0), 0) << "no access was seen: the rate is a bound";
 }
 
 }  // namespace

@@ -74,6 +74,62 @@ TEST_F(Recording, GivesBackWhatWasWritten) {
   EXPECT_FALSE(*more);
 }
 
+TEST_F(Recording, KeepsWhatRegionsLieInAndTheLastOfItCounts) {
+  const RecordedContext first{{{{0, 1}, 90}}, {}}, last{{{{0, 1}, 90}, {{3}, 0}},
+                                                        {{kMiB, 2 * kMiB, "[heap]"},
+                                                         {2 * kMiB, 3 * kMiB, ""},
+                                                         {1ull << 46, (1ull << 46) + 4096, "a b"}}};
+  auto writer = RecordWriter::create(path_, {1, "a"});
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE(writer->describe(first));
+  ASSERT_TRUE(writer->append(frame(1)));
+  ASSERT_TRUE(writer->describe(last));
+  ASSERT_TRUE(writer->finish());
+  auto reader = RecordReader::open(path_);
+  ASSERT_TRUE(reader);
+  RecordedFrame seen;
+  EXPECT_EQ(reader->context(), RecordedContext{});
+  ASSERT_TRUE(reader->next(seen));
+  EXPECT_EQ(reader->context(), first);
+  const auto more = reader->next(seen);
+  ASSERT_TRUE(more && !*more);
+  EXPECT_EQ(reader->context(), last);
+  EXPECT_FALSE(writer->describe({{}, {{2 * kMiB, 3 * kMiB, ""}, {kMiB, 2 * kMiB, ""}}}));
+}
+
+TEST_F(Recording, KeepsRatesWhereThereAreAny) {
+  auto writer = RecordWriter::create(path_, {1, "a"});
+  ASSERT_TRUE(writer);
+  RecordedFrame written = frame(1);
+  written.regions[0].rate_q4 = -160;
+  written.regions[1].rate_q4 = 96;
+  ASSERT_TRUE(writer->append(written));
+  written.regions[0].rate_q4 = 7;
+  ASSERT_TRUE(writer->append(written));
+  ASSERT_TRUE(writer->finish());
+  auto reader = RecordReader::open(path_);
+  RecordedFrame seen;
+  ASSERT_TRUE(reader && reader->next(seen) && reader->next(seen));
+  EXPECT_EQ(seen, written);
+  EXPECT_EQ(seen.regions[2].rate_q4, RecordedRegion::kNoRate);
+}
+
+/// A block of a kind that a later version may have, behind the head.
+TEST_F(Recording, PassesOverWhatItDoesNotKnowAndNeedNot) {
+  write();
+  std::ifstream file(path_, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  const std::size_t head = 12 + 8 + 1 + 2 + 1 + 12;  // "T", PID in two bytes, length and name
+  const auto with = [&](const std::string& block) {
+    std::ofstream(path_, std::ios::binary) << bytes.substr(0, head) << block << bytes.substr(head);
+    return read();
+  };
+  // Length 1, CRC-32 of "z" and of "Z".
+  EXPECT_EQ(with(std::string("\1\0\0\0\xaf\x77\xd2\x62z", 9)), "3");
+  EXPECT_NE(with(std::string("\1\0\0\0\x67\x57\xbc\x59Z", 9)).find("is damaged at byte 36"),
+            std::string::npos);
+}
+
 TEST_F(Recording, OfAnUnchangedIntervalTakesOneByteARegion) {
   auto writer = RecordWriter::create(path_, {1, "a"});
   ASSERT_TRUE(writer);
@@ -125,9 +181,13 @@ TEST_F(Recording, NamesTheByteThatIsDamaged) {
 
 TEST_F(Recording, OfTheFutureSaysWhoCanReadIt) {
   write();
-  change(8, 2);
-  EXPECT_EQ(read(),
-            path_ + ": is of format 2, this version reads 1; use the version that wrote it");
+  for (const char version : {'\0', '\3'}) {
+    change(8, version);
+    EXPECT_EQ(read(), path_ + ": is of format " + std::to_string(int{version}) +
+                          ", this version reads 1 to 2; use the version that wrote it");
+  }
+  change(8, 1);
+  EXPECT_EQ(read(), "3") << "what has neither rates nor a context differs in its number only";
 }
 
 TEST_F(Recording, ThatIsNoneSaysHowToMakeOne) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "heat_picture.hpp"
+
 namespace hmkctl {
 namespace {
 
@@ -33,16 +35,22 @@ json moments(std::size_t nr, std::size_t moved) {
   return all;
 }
 
-/// Every cell differs from its neighbours.
+/// Every cell differs from its neighbours, and every row has a mapping of its own.
 json heat(std::size_t rows, std::size_t columns) {
-  json all = json::array();
-  for (std::size_t r = 0; r < rows; ++r) {
-    json cells = json::array();
-    for (std::size_t c = 0; c < columns; ++c)
-      cells.push_back({static_cast<double>((r + c) % 10) / 10, 1 + (r + c) % 2});
-    all.push_back({{"start", 4096 * r}, {"name", r % 2 ? "[heap]" : "a<b"}, {"cells", cells}});
+  std::vector<hmk::RecordedFrame> frames;
+  hmk::RecordedContext context{{{{0}, 100}, {{1}, 200}}, {}};
+  for (std::uint64_t r = 0; r < rows; ++r)
+    context.mappings.push_back({4096 * r, 4096 * (r + 1), r % 2 != 0 ? "[heap]" : "a<b"});
+  for (std::uint64_t c = 0; c < columns; ++c) {
+    frames.push_back({c + 1, c, c + 1, 10, {}});
+    for (std::uint64_t r = 0; r < rows; ++r)
+      frames.back().regions.push_back({4096 * r, 4096, 0, 256,
+                                       static_cast<std::int32_t>((r + c) % 2), 1,
+                                       static_cast<std::int32_t>((r + c) % 10 * 16)});
   }
-  return {{"intervals", columns}, {"time_ns", 1}, {"bytes_per_row", 4096}, {"rows", all}};
+  HeatMap map({{0, 4096 * rows}}, rows, columns, columns);
+  for (const auto& frame : frames) map.add(frame);
+  return heat_figure(HeatScene(map, "Heat map", context));
 }
 
 /// All that a page shows of `stats`.

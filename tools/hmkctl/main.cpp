@@ -49,7 +49,7 @@ constexpr std::array kVerbs{
     Verb{"attach", "manage one more process, or those that a rule names", hmkctl::make_attach},
     Verb{"detach", "stop managing a process, or those of a rule", hmkctl::make_detach},
     Verb{"record", "write what is seen of a process to a file", hmkctl::make_record},
-    Verb{"heatmap", "hotness over address and time, of a recording or live", hmkctl::make_heatmap},
+    Verb{"heatmap", "heat and tier over address and time, of a recording or live", hmkctl::make_heatmap},
     Verb{"reload", "read hmkd's config file anew; with an error in it nothing changes",
          hmkctl::make_reload},
     Verb{"pause", "stop profiling and moving, keep what was learnt", hmkctl::make_pause},

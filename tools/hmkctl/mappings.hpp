@@ -12,14 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "recording.hpp"
+
 namespace hmkctl {
 
-/// Half-open, in bytes.
-struct Mapping {
-  std::uint64_t start = 0, end = 0;
-  std::string name;
-  bool operator==(const Mapping&) const = default;
-};
+using Mapping = hmk::RecordedMapping;
 
 class Mappings {
  public:

@@ -5,7 +5,7 @@ namespace hmkctl {
 namespace {
 
 struct RecordOptions {
-  std::string file;
+  std::string file, root = "/";
   WatchOptions watch;
 };
 
@@ -36,8 +36,14 @@ int run_record(const Context& context, const RecordOptions& options) {
   if (watch.trouble()) return fail(context, *watch.trouble());
   auto writer = hmk::RecordWriter::create(options.file, watch.target());
   if (!writer) return fail(context, writer.error());
+  const hmk::RecordedContext begin = context_of(context, options.root, watch.target());
+  if (const auto done = writer->describe(begin); !done) return fail(context, done.error());
   while (const auto frame = watch.next())
     if (const auto done = writer->append(*frame); !done) return fail(context, done.error());
+  // What has been mapped since; a process that has ended has no mappings any more.
+  const hmk::RecordedContext end = context_of(context, options.root, watch.target());
+  if (!end.mappings.empty() && !end.tiers.empty() && end != begin)
+    if (const auto done = writer->describe(end); !done) return fail(context, done.error());
   // Whatever ended it, what was seen is kept whole.
   if (const auto done = writer->finish(); !done) return fail(context, done.error());
   report(context, options, watch.target(), *writer);
@@ -49,6 +55,8 @@ int run_record(const Context& context, const RecordOptions& options) {
 Run make_record(CLI::App& verb) {
   auto options = std::make_shared<RecordOptions>();
   verb.add_option("file", options->file, "the file to write")->required();
+  verb.add_option("--root", options->root, "look at a machine recorded below this directory")
+      ->group("");
   add_watch_options(verb, options->watch);
   return [options](const Context& context) { return run_record(context, *options); };
 }

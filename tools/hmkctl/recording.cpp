@@ -2,6 +2,7 @@
 #include "recording.hpp"
 
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -11,11 +12,13 @@ namespace hmk {
 namespace {
 
 constexpr std::string_view kMagic{"hmkrec\r\n", 8};  // line ends show a copy in text mode
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;                // 1 had neither rates nor a context
 constexpr std::uint64_t kPage = 4096;
 constexpr std::size_t kHeadBytes = 12, kBlockHeadBytes = 8;
-enum Kind : char { kTarget = 'T', kFrame = 'F', kEnd = 'E' };
-constexpr unsigned kHi = 1, kWhi = 2, kNode = 4, kResident = 8;  // what differs from the expected
+// A reader passes over small letters that it does not know.
+enum Kind : char { kTarget = 'T', kFrame = 'F', kEnd = 'E', kContext = 'c' };
+constexpr unsigned kHi = 1, kWhi = 2, kNode = 4, kResident = 8,
+                   kRate = 16;  // what differs from the expected
 
 /// CRC-32 of IEEE 802.3, bit by bit: files are small beside what made them.
 std::uint32_t crc32(std::string_view bytes) {
@@ -104,8 +107,9 @@ bool is_same_range(const RecordedRegion& a, const RecordedRegion& b) {
 }
 
 /// What a region is expected to be when the interval before had none there.
-RecordedRegion fresh(std::uint64_t start, std::uint64_t length, std::int32_t node) {
-  return {start, length, 0, 0, node, length / kPage};
+RecordedRegion fresh(std::uint64_t start, std::uint64_t length, std::int32_t node,
+                     std::int32_t rate_q4) {
+  return {start, length, 0, 0, node, length / kPage, rate_q4};
 }
 
 /// A run of the regions: pass over `skip` old ones, keep `take`, then come `added` new ones.
@@ -135,12 +139,14 @@ Run next_run(const std::vector<RecordedRegion>& old, std::size_t& o,
 void pack_values(Packer& out, const RecordedRegion& r, const RecordedRegion& expected) {
   out.number((r.hi_q8 != expected.hi_q8 ? kHi : 0u) | (r.whi_q8 != expected.whi_q8 ? kWhi : 0u) |
              (r.node != expected.node ? kNode : 0u) |
-             (r.resident_pages != expected.resident_pages ? kResident : 0u));
+             (r.resident_pages != expected.resident_pages ? kResident : 0u) |
+             (r.rate_q4 != expected.rate_q4 ? kRate : 0u));
   if (r.hi_q8 != expected.hi_q8) out.step(r.hi_q8, expected.hi_q8);
   if (r.whi_q8 != expected.whi_q8) out.step(r.whi_q8, expected.whi_q8);
   if (r.node != expected.node) out.step(static_cast<std::uint64_t>(r.node), 0);
   if (r.resident_pages != expected.resident_pages)
     out.step(r.resident_pages, expected.resident_pages);
+  if (r.rate_q4 != expected.rate_q4) out.step(static_cast<std::uint64_t>(r.rate_q4), 0);
 }
 
 void unpack_values(Unpacker& in, RecordedRegion& r) {
@@ -149,18 +155,64 @@ void unpack_values(Unpacker& in, RecordedRegion& r) {
     return static_cast<std::uint32_t>(value);
   };
   const std::uint64_t changed = in.number();
-  in.require(changed < 16);
+  in.require(changed < 32);
   if ((changed & kHi) != 0) r.hi_q8 = low32(in.step(r.hi_q8));
   if ((changed & kWhi) != 0) r.whi_q8 = low32(in.step(r.whi_q8));
   if ((changed & kNode) != 0) r.node = static_cast<std::int32_t>(in.step(0));
   if ((changed & kResident) != 0) r.resident_pages = in.step(r.resident_pages);
+  if ((changed & kRate) != 0) r.rate_q4 = static_cast<std::int32_t>(in.step(0));
+}
+
+void pack_context(Packer& out, const RecordedContext& context) {
+  out.number(context.tiers.size());
+  for (const RecordedTier& tier : context.tiers) {
+    out.number(tier.latency_ns);
+    out.number(tier.nodes.size());
+    for (const std::int32_t node : tier.nodes) out.number(static_cast<std::uint64_t>(node));
+  }
+  out.number(context.mappings.size());
+  std::uint64_t end = 0;
+  for (const RecordedMapping& mapping : context.mappings) {
+    out.number((mapping.start - end) / kPage);
+    out.number((mapping.end - mapping.start) / kPage);
+    out.text(mapping.name);
+    end = mapping.end;
+  }
+}
+
+/// How many follow, each of a byte at least.
+std::uint64_t unpack_count(Unpacker& in) {
+  const std::uint64_t count = in.number();
+  in.require(count <= in.left());
+  return in.is_good() ? count : 0;
+}
+
+RecordedContext unpack_context(Unpacker& in) {
+  RecordedContext context;
+  for (std::uint64_t tiers = unpack_count(in); tiers > 0 && in.is_good(); --tiers) {
+    RecordedTier tier{{}, static_cast<std::uint32_t>(in.number())};
+    for (std::uint64_t nodes = unpack_count(in); nodes > 0 && in.is_good(); --nodes)
+      tier.nodes.push_back(static_cast<std::int32_t>(in.number()));
+    context.tiers.push_back(std::move(tier));
+  }
+  std::uint64_t end = 0;
+  for (std::uint64_t mappings = unpack_count(in); mappings > 0 && in.is_good(); --mappings) {
+    const std::uint64_t gap = in.number(), pages = in.number();
+    in.require(gap < (1ull << 52) && pages > 0 && pages < (1ull << 52));
+    RecordedMapping mapping{end + gap * kPage, 0, in.text()};
+    in.require(mapping.start >= end &&
+               !__builtin_add_overflow(mapping.start, pages * kPage, &mapping.end));
+    end = mapping.end;
+    context.mappings.push_back(std::move(mapping));
+  }
+  return context;
 }
 
 void pack_regions(Packer& out, const std::vector<RecordedRegion>& old,
                   const std::vector<RecordedRegion>& now) {
   out.number(now.size());
   std::uint64_t end = 0;
-  std::int32_t node = 0;
+  std::int32_t node = 0, rate = RecordedRegion::kNoRate;
   for (std::size_t o = 0, n = 0; n < now.size();) {
     const std::size_t first = n, first_old = o;
     const Run run = next_run(old, o, now, n);
@@ -174,9 +226,10 @@ void pack_regions(Packer& out, const std::vector<RecordedRegion>& old,
         out.number((now[i].start - end) / kPage);
         out.number(now[i].length / kPage);
       }
-      pack_values(out, now[i], is_old ? old[in_old] : fresh(0, now[i].length, node));
+      pack_values(out, now[i], is_old ? old[in_old] : fresh(0, now[i].length, node, rate));
       end = now[i].start + now[i].length;
       node = now[i].node;
+      rate = now[i].rate_q4;
     }
   }
 }
@@ -205,17 +258,19 @@ std::vector<RecordedRegion> unpack_regions(Unpacker& in, const std::vector<Recor
     for (std::uint64_t i = 0; i < run.added && in.is_good(); ++i) {
       const std::uint64_t gap = in.number(), pages = in.number();
       in.require(gap < (1ull << 52) && pages < (1ull << 52));
-      add(fresh(end + gap * kPage, pages * kPage, now.empty() ? 0 : now.back().node));
+      const RecordedRegion last = now.empty() ? RecordedRegion{} : now.back();
+      add(fresh(end + gap * kPage, pages * kPage, last.node, last.rate_q4));
     }
   }
   return now;
 }
 
-bool is_in_order(const std::vector<RecordedRegion>& regions) {
+template <class Ranges, class End>
+bool is_in_order(const Ranges& ranges, End end_of) {
   std::uint64_t end = 0;
-  for (const RecordedRegion& r : regions) {
-    if (r.start < end || r.length == 0 || r.start % kPage != 0 || r.length % kPage != 0 ||
-        __builtin_add_overflow(r.start, r.length, &end))
+  for (const auto& r : ranges) {
+    const std::uint64_t from = end;
+    if (r.start < from || (r.start | end_of(r)) % kPage != 0 || (end = end_of(r)) <= r.start)
       return false;
   }
   return true;
@@ -251,7 +306,7 @@ Result<void> RecordWriter::put_block(const std::string& payload) {
 }
 
 Result<void> RecordWriter::append(const RecordedFrame& frame) {
-  if (!is_in_order(frame.regions))
+  if (!is_in_order(frame.regions, [](const auto& r) { return r.start + r.length; }))
     return Error{"interval " + std::to_string(frame.seq) + ": its regions overlap or are unaligned",
                  "check that hmkd is of this version"};
   Packer payload(kFrame);
@@ -263,6 +318,14 @@ Result<void> RecordWriter::append(const RecordedFrame& frame) {
   before_ = frame;
   ++frames_;
   regions_ += frame.regions.size();
+  return put_block(payload.bytes());
+}
+
+Result<void> RecordWriter::describe(const RecordedContext& context) {
+  if (!is_in_order(context.mappings, [](const auto& mapping) { return mapping.end; }))
+    return Error{"the mappings overlap or are unaligned", "check that /proc is of this machine"};
+  Packer payload(kContext);
+  pack_context(payload, context);
   return put_block(payload.bytes());
 }
 
@@ -312,8 +375,8 @@ Result<RecordReader> RecordReader::open(const std::string& path) {
   const std::string_view view(head.data(), head.size());
   if (!reader.file_ || view.substr(0, kMagic.size()) != kMagic)
     return Error{path + ": is no recording", "make one with 'hmkctl record FILE'"};
-  if (const std::uint32_t version = u32_at(view, kMagic.size()); version != kVersion)
-    return Error{path + ": is of format " + std::to_string(version) + ", this version reads " +
+  if (const std::uint32_t version = u32_at(view, kMagic.size()); version == 0 || version > kVersion)
+    return Error{path + ": is of format " + std::to_string(version) + ", this version reads 1 to " +
                      std::to_string(kVersion),
                  "use the version that wrote it"};
   reader.at_ = kHeadBytes;
@@ -329,7 +392,15 @@ Result<RecordReader> RecordReader::open(const std::string& path) {
 }
 
 Result<bool> RecordReader::next(RecordedFrame& frame) {
-  const Result<std::string> payload = block();
+  Result<std::string> payload = block();
+  for (; payload && std::islower(static_cast<unsigned char>(payload->front())); payload = block()) {
+    Unpacker in(*payload);
+    if (payload->front() == kContext) {
+      context_ = unpack_context(in);
+      if (!in.is_good() || !in.is_at_end()) return damaged("its context makes no sense");
+    }
+    at_ += kBlockHeadBytes + payload->size();
+  }
   if (!payload) return payload.error();
   Unpacker in(*payload);
   if (payload->front() == kEnd) {

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,10 +26,14 @@ namespace hmk {
 
 /// Start and length are multiples of 4096. Hotness is in 1/256 of one window.
 struct RecordedRegion {
+  static constexpr std::int32_t kNoRate = std::numeric_limits<std::int32_t>::min();
+
   std::uint64_t start = 0, length = 0;
   std::uint32_t hi_q8 = 0, whi_q8 = 0;
   std::int32_t node = 0;
   std::uint64_t resident_pages = 0;
+  /// log2 of the accesses per second and page, 4 fraction bits; a bound where whi_q8 is 0.
+  std::int32_t rate_q4 = kNoRate;
 
   bool operator==(const RecordedRegion&) const = default;
 };
@@ -49,11 +54,33 @@ struct RecordedTarget {
   bool operator==(const RecordedTarget&) const = default;
 };
 
+struct RecordedTier {
+  std::vector<std::int32_t> nodes;
+  std::uint32_t latency_ns = 0;  ///< 0: not known
+  bool operator==(const RecordedTier&) const = default;
+};
+
+/// Half-open, in bytes; a multiple of 4096.
+struct RecordedMapping {
+  std::uint64_t start = 0, end = 0;
+  std::string name;
+  bool operator==(const RecordedMapping&) const = default;
+};
+
+/// What regions lie in; empty where it is not known. Mappings are in address order and disjoint.
+struct RecordedContext {
+  std::vector<RecordedTier> tiers;  ///< fastest first
+  std::vector<RecordedMapping> mappings;
+  bool operator==(const RecordedContext&) const = default;
+};
+
 class RecordWriter {
  public:
   /// Replaces `path`, readable by its owner only.
   static Result<RecordWriter> create(const std::string& path, const RecordedTarget& target);
   Result<void> append(const RecordedFrame& frame);
+  /// At any time; the last one counts.
+  Result<void> describe(const RecordedContext& context);
   /// The end mark; without it the file counts as cut short.
   Result<void> finish();
 
@@ -76,6 +103,8 @@ class RecordReader {
  public:
   static Result<RecordReader> open(const std::string& path);
   const RecordedTarget& target() const { return target_; }
+  /// The last one of what has been read.
+  const RecordedContext& context() const { return context_; }
   /// False at the end mark. Damage is an error that names the place.
   Result<bool> next(RecordedFrame& frame);
 
@@ -90,6 +119,7 @@ class RecordReader {
   std::uint64_t size_;
   std::uint64_t at_ = 0;  ///< where the block began that is being read
   RecordedTarget target_;
+  RecordedContext context_;
   RecordedFrame before_;
   std::uint64_t frames_ = 0;
 };

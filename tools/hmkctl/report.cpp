@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include <charconv>
 #include <ctime>
-#include <sstream>
 
 #include "doctor.hpp"
-#include "heat_map.hpp"
+#include "heat_picture.hpp"
 #include "report_page.hpp"
 #include "trial.hpp"
-#include "util/file.hpp"
 #include "util/private_file.hpp"
 #include "verdict_text.hpp"
 
@@ -56,41 +53,6 @@ std::string made_now() {
   return text;
 }
 
-/// The name of the mapping that holds an address, from /proc/PID/maps.
-class Mappings {
- public:
-  Mappings(const std::filesystem::path& root, const json& target) {
-    const auto proc = root / "proc" / target.at("pid").dump();
-    // Of another PID namespace, it would be another's.
-    if (hmk::read_text(proc / "comm").value_or("") != target.at("comm").get<std::string>() + "\n")
-      return;
-    std::istringstream maps(hmk::read_text(proc / "maps").value_or(""));
-    for (std::string line; std::getline(maps, line);) add(line);
-  }
-  std::string name(std::uint64_t address) const {
-    const auto after = ends_.upper_bound(address);
-    return after == ends_.end() || after->second.first > address ? "" : after->second.second;
-  }
-
- private:
-  /// "7f00-7f10 rw-p 00000000 00:00 0    [heap]"
-  void add(const std::string& line) {
-    std::istringstream words(line);
-    std::string range, skipped, name;
-    words >> range >> skipped >> skipped >> skipped >> skipped;
-    std::getline(words >> std::ws, name);
-    std::uint64_t start = 0, end = 0;
-    const auto dash = std::from_chars(range.data(), range.data() + range.size(), start, 16).ptr;
-    if (dash == range.data() + range.size()) return;
-    std::from_chars(dash + 1, range.data() + range.size(), end, 16);
-    const bool is_path = name.starts_with('/');
-    ends_[end] = {start, name.empty() ? "anonymous"
-                         : is_path    ? name.substr(name.rfind('/') + 1)
-                                      : name};
-  }
-  std::map<std::uint64_t, std::pair<std::uint64_t, std::string>> ends_;
-};
-
 /// The intervals that hmkd keeps, oldest first.
 std::vector<hmk::RecordedFrame> frames_of(Asker& hmkd, int pid, std::size_t intervals) {
   std::vector<hmk::RecordedFrame> frames;
@@ -101,28 +63,14 @@ std::vector<hmk::RecordedFrame> frames_of(Asker& hmkd, int pid, std::size_t inte
   return frames;
 }
 
-json heat_json(const std::vector<hmk::RecordedFrame>& frames, const json& tiers,
-               const Mappings& mappings) {
+json heat_of(const std::vector<hmk::RecordedFrame>& frames, const hmk::RecordedContext& context) {
   std::vector<Span> spans;
   for (const auto& frame : frames) spans = join(spans, frame);
   if (spans.empty()) return {};
   HeatMap map(std::move(spans), kRows, kColumns, frames.size());
   for (const auto& frame : frames) map.add(frame);
-  json rows = json::array();
-  for (std::size_t r = 0; r < map.rows(); ++r) {
-    json cells = json::array();
-    for (std::size_t c = 0; c < map.columns(); ++c) {
-      const auto heat = map.at(r, c);
-      const int tier = heat ? tier_of(tiers, *map.node(r, c)) : -1;
-      cells.push_back(heat ? json{*heat, tier < 0 ? json() : json(tier + 1)} : json());
-    }
-    rows.push_back(
-        {{"start", map.address(r)}, {"name", mappings.name(map.address(r))}, {"cells", cells}});
-  }
-  return {{"intervals", map.frames()},
-          {"time_ns", map.time_ns()},
-          {"bytes_per_row", map.bytes_per_row()},
-          {"rows", rows}};
+  return heat_figure(HeatScene(
+      map, "Heat map: where its memory lies (colour) and how hot it is (strength)", context));
 }
 
 json outlook_of(const json& regions, const json& tiers) {
@@ -145,7 +93,8 @@ json process_of(Asker& hmkd, const ReportOptions& options, const json& status, c
           {"stats", row_of(stats, pid)},
           {"history", history},
           {"outlook", outlook_of(regions, tiers)},
-          {"heat", heat_json(frames, tiers, Mappings(options.root, status))}};
+          {"heat", heat_of(frames, {recorded_tiers(tiers),
+                                    mappings_of(options.root, pid, status.at("comm")).all()})}};
 }
 
 int run_report(const Context& context, const ReportOptions& options) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "chart.hpp"
 #include "markup.hpp"
@@ -251,56 +250,6 @@ std::string size_curve(const json& outlook) {
   return chart.svg();
 }
 
-std::string heat_map(const json& heat, const json& tiers) {
-  if (heat.is_null()) return none("Heat map: not measured.");
-  constexpr double kCellsLeft = 190, kCellsTop = 26, kCellsWide = 550, kCellsHigh = 8;
-  constexpr int kLevels = 10;
-  const json& rows = heat.at("rows");
-  const auto columns = static_cast<double>(rows.at(0).at("cells").size());
-  const double wide = kCellsWide / columns;
-  // One path for all cells that look alike: a tenth of the size of a rectangle each.
-  std::map<std::pair<std::size_t, int>, std::string> paths;
-  std::string body, named;
-  double y = kCellsTop;
-  for (const json& row : rows) {
-    double x = kCellsLeft;
-    for (const json& cell : row.at("cells")) {
-      if (!cell.is_null()) {
-        const int level = std::min(static_cast<int>(number(cell[0]) * kLevels), kLevels - 1);
-        const auto tier = cell[1].is_null() ? 99 : cell[1].get<std::size_t>() - 1;
-        paths[{tier, level}] += "M" + coordinate(x) + " " + coordinate(y) + "h" +
-                                coordinate(wide + 0.1) + "v" + coordinate(kCellsHigh) + "h-" +
-                                coordinate(wide + 0.1) + "z";
-      }
-      x += wide;
-    }
-    const std::string name = row.at("name").get<std::string>();
-    if (name != named || y == kCellsTop) {
-      char address[32];
-      std::snprintf(address, sizeof(address), "%llx",
-                    static_cast<unsigned long long>(row.at("start").get<std::uint64_t>()));
-      body += "<text x=\"0\" y=\"" + coordinate(y + kCellsHigh) + "\">" + address + " " +
-              escaped(name.substr(0, 14)) + "</text>";
-    }
-    named = name;
-    y += kCellsHigh;
-  }
-  for (const auto& [look, path] : paths)
-    body += "<path fill=\"" + std::string(colour(look.first)) + "\" fill-opacity=\"" +
-            coordinate(0.1 + 0.9 * look.second / (kLevels - 1)) + "\" d=\"" + path + "\"/>\n";
-  double x = kCellsLeft;
-  for (std::size_t t = 0; t < tiers.size(); ++t, x += 110)
-    body += "<rect x=\"" + coordinate(x) + "\" y=\"6\" width=\"10\" height=\"10\" fill=\"" +
-            colour(t) + "\"/><text x=\"" + coordinate(x + 14) + "\" y=\"15\">" +
-            escaped(tier_name(tiers, t)) + "</text>";
-  body += "<text x=\"" + coordinate(kCellsLeft) + "\" y=\"" + coordinate(y + 16) + "\">" +
-          escaped(shown(heat, "intervals") + " intervals in " + shown(heat, "time_ns", Unit::ns) +
-                  ", time to the right; a row is " + shown(heat, "bytes_per_row", Unit::bytes)) +
-          "</text>";
-  return figure("Heat map: where its memory lies (colour) and how hot it is (strength)", 760,
-                static_cast<int>(y + 26), body);
-}
-
 std::string decisions(const json& history) {
   const json& all = history.at("decisions");
   if (all.empty()) return none("Nothing has been decided about its memory.");
@@ -352,7 +301,9 @@ std::string process(const json& one) {
   html += element("h3", "Before and after") + before_and_after(moments, tiers) +
           shares_over_time(moments, tiers) + moves_over_time(moments) + refusals(stats);
   html += element("h3", "How much fast memory it needs") + size_curve(one.at("outlook"));
-  html += element("h3", "Where its memory lies") + heat_map(one.at("heat"), tiers);
+  html += element("h3", "Where its memory lies") + (one.at("heat").is_null()
+                                                        ? none("Heat map: not measured.")
+                                                        : one.at("heat").get<std::string>());
   html +=
       element("h3", "What it costs") + cost_over_time(moments, stats) + costs(stats) + waits(stats);
   return html + element("h3", "Decisions") + decisions(history);

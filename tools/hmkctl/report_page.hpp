@@ -11,8 +11,7 @@ namespace hmkctl {
 
 /// `report`: {version, made, daemon, checks[], processes[]}; a process: {status, stats, history,
 /// outlook, heat}, null where it is not known; an outlook: {text, tiers[], curve[]} of `try
-/// --json`, a heat map: {intervals, time_ns, bytes_per_row, rows[] {start, name, cells[] null or [0
-/// .. 1, tier]}}.
+/// --json`, a heat map: the figure of heat_picture.hpp.
 std::string report_page(const nlohmann::json& report);
 
 }  // namespace hmkctl

@@ -28,10 +28,21 @@ std::uint32_t to_q8(const json& value) {
   return static_cast<std::uint32_t>(std::lround(std::max(value.get<double>(), 0.0) * 256));
 }
 
+/// An older hmkd tells no rates of the past.
+std::int32_t to_rate_q4(const json& value) {
+  const double rate = value.is_number() ? value.get<double>() : 0;
+  return rate > 0 ? static_cast<std::int32_t>(std::lround(16 * std::log2(rate)))
+                  : hmk::RecordedRegion::kNoRate;
+}
+
 hmk::RecordedRegion region_of(const json& row) {
-  return {row.at("start"),     row.at("length"),
-          to_q8(row.at("hi")), to_q8(row.at("whi")),
-          row.at("node"),      row.at("resident_bytes").get<std::uint64_t>() / 4096};
+  return {.start = row.at("start"),
+          .length = row.at("length"),
+          .hi_q8 = to_q8(row.at("hi")),
+          .whi_q8 = to_q8(row.at("whi")),
+          .node = row.at("node"),
+          .resident_pages = row.at("resident_bytes").get<std::uint64_t>() / 4096,
+          .rate_q4 = to_rate_q4(row.value("rate", json()))};
 }
 
 }  // namespace
@@ -42,6 +53,23 @@ hmk::RecordedFrame frame_of(const json& target) {
   for (const json& row : target.at("regions")) frame.regions.push_back(region_of(row));
   std::ranges::sort(frame.regions, {}, &hmk::RecordedRegion::start);
   return frame;
+}
+
+std::vector<hmk::RecordedTier> recorded_tiers(const json& tiers) {
+  std::vector<hmk::RecordedTier> out;
+  for (const json& tier : tiers) {
+    const json latency = tier.value("latency_ns", json());
+    out.push_back({tier.at("nodes").get<std::vector<std::int32_t>>(),
+                   latency.is_number() ? latency.get<std::uint32_t>() : 0});
+  }
+  return out;
+}
+
+hmk::RecordedContext context_of(const Context& context, const std::string& root,
+                                const hmk::RecordedTarget& target) {
+  const Reply tiers = ask(context.socket, "tiers", {{"pid", target.pid}});
+  return {recorded_tiers(tiers.data.value("tiers", json::array())),
+          mappings_of(root, target.pid, target.comm).all()};
 }
 
 void add_watch_options(CLI::App& verb, WatchOptions& options) {

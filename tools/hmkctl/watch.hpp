@@ -10,6 +10,7 @@
 #include <chrono>
 #include <optional>
 
+#include "mappings.hpp"
 #include "recording.hpp"
 #include "verb.hpp"
 
@@ -57,6 +58,12 @@ int fail(const Context& context, const hmk::Error& error);
 
 /// A row of next_row() as it is recorded.
 hmk::RecordedFrame frame_of(const nlohmann::json& row);
+
+/// Rows of `tiers` as they are recorded.
+std::vector<hmk::RecordedTier> recorded_tiers(const nlohmann::json& tiers);
+/// Tiers and mappings now; what cannot be had is empty. `root`: where /proc is.
+hmk::RecordedContext context_of(const Context& context, const std::string& root,
+                                const hmk::RecordedTarget& target);
 
 /// --for and --intervals.
 void add_time_options(CLI::App& verb, WatchOptions& options);
