@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a recording: frames whose regions are in order and apart, or an error that names the place.
+// Any bytes as a recording: frames whose regions are in order and apart, or an error that names the
+// place.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,6 +23,11 @@ void read_all(const std::string& path) {
           region.start + region.length < region.start)
         std::abort();
       end = region.start + region.length;
+    }
+    end = 0;
+    for (const hmk::RecordedMapping& mapping : reader->context().mappings) {
+      if (mapping.start < end || mapping.end <= mapping.start) std::abort();
+      end = mapping.end;
     }
   }
 }

@@ -76,13 +76,17 @@ TEST(HeatScene, TellsTierAndRateOfACell) {
 
 TEST(HeatScene, TellsTheMappingOfMostOfARow) {
   const Scene scene;
-  EXPECT_EQ(scene->name(0), "[heap]");
-  EXPECT_EQ(scene->name(1), "[heap]");
-  EXPECT_EQ(scene->name(2), "a");
-  EXPECT_EQ(scene->name(3), "b<c");
+  EXPECT_EQ(scene->name(0)->most, "[heap]");
+  EXPECT_EQ(scene->name(1)->most, "[heap]");
+  EXPECT_EQ(scene->name(2)->most, "a");
+  EXPECT_EQ(scene->name(3)->most, "b<c");
   // One row over the hole: 4 MiB of 8 are the heap.
   HeatMap one({{16 * kMiB, 20 * kMiB}, {4096 * kMiB, 4100 * kMiB}}, 1, 1, 1);
-  EXPECT_EQ(HeatScene(one, "", kKnown).name(0), "[heap] +2");
+  const auto name = HeatScene(one, "", kKnown).name(0);
+  EXPECT_EQ(name->most, "[heap]");
+  EXPECT_EQ(name->others, 2u);
+  HeatMap other({{kMiB, 2 * kMiB}}, 1, 1, 1);
+  EXPECT_EQ(HeatScene(other, "", kKnown).name(0)->most, "-");
 }
 
 TEST(HeatScene, SaysInALineWhatIsNotKnown) {
@@ -94,7 +98,7 @@ TEST(HeatScene, SaysInALineWhatIsNotKnown) {
   EXPECT_EQ(scene->places(), (std::vector<std::string>{"node 0", "node 3"}));
   EXPECT_EQ(scene->cell(2, 1)->place, 1u);
   EXPECT_EQ(scene->cell(2, 1)->heat, 50) << "percent of the windows";
-  EXPECT_EQ(scene->name(0), "");
+  EXPECT_FALSE(scene->name(0));
   EXPECT_EQ(scene->measure(), "smoothed hotness");
 }
 
@@ -149,7 +153,7 @@ TEST(HeatPicture, HasTitleAxesNamesHolesAndLegend) {
   for (const char* const part :
        {">redis<", ">tier 1 (90 ns)<", ">tier 2<", ">1000000 [heap]<", ">100200000 b&lt;c<",
         ">address, mapping<", ">time since the first interval began<", ">0s<", ">20s<",
-        "strength: accesses per second and page, up to 1<", ">from 256: the 5th",
+        "strength: accesses per second and page, up to 1<", ">from 256, logarithmic; 5 %",
         "2 intervals in 20.0s, a row is 2.0MiB; dashed: a hole"})
     EXPECT_NE(svg.find(part), std::string::npos) << part;
   EXPECT_EQ(count(svg, "stroke-dasharray"), 1u) << "one hole";

@@ -32,7 +32,7 @@ double cell_height(const HeatMap& map) {
 }
 
 std::string opacity(std::size_t level) {
-  return coordinate(0.1 + 0.9 * static_cast<double>(level) / (kStrengths - 1));
+  return coordinate(0.2 + 0.8 * static_cast<double>(level) / (kStrengths - 1));
 }
 
 std::string box_at(double x, double y, const std::string& fill, std::size_t level) {
@@ -150,7 +150,8 @@ std::string strength_legend(const HeatScene& scene, double y) {
   return out +
          label_at(x + 4, y + 9,
                   "from " + scene.value_text(scale.high()) +
-                      ": the 5th and the 95th percentile of the cells with accesses") +
+                      (scene.map().has_rates() ? ", logarithmic" : "") +
+                      "; 5 % of cells with accesses beyond either end") +
          "\n";
 }
 

@@ -53,7 +53,8 @@ std::optional<HeatScene::Cell> HeatScene::cell(std::size_t row, std::size_t colu
   return Cell{*value, place_of_node_.at(map_.node(row, column).value_or(-1))};
 }
 
-std::string HeatScene::name(std::size_t row) const {
+std::optional<HeatScene::Name> HeatScene::name(std::size_t row) const {
+  if (mappings_.empty()) return std::nullopt;
   std::map<std::string, std::uint64_t> bytes;
   for (Span piece : map_.pieces(row))
     while (piece.start < piece.end) {
@@ -67,9 +68,9 @@ std::string HeatScene::name(std::size_t row) const {
       if (is_in) bytes[next->name] += until - piece.start;
       piece.start = until;
     }
-  if (bytes.empty()) return mappings_.empty() ? "" : "-";
+  if (bytes.empty()) return Name{"-"};
   const auto most = std::ranges::max_element(bytes, {}, [](const auto& one) { return one.second; });
-  return most->first + (bytes.size() > 1 ? " +" + std::to_string(bytes.size() - 1) : "");
+  return Name{most->first, bytes.size() - 1};
 }
 
 std::string HeatScene::measure() const {

@@ -25,9 +25,12 @@ class HeatScene {
   };
   /// None where no memory was.
   std::optional<Cell> cell(std::size_t row, std::size_t column) const;
-  /// The mapping of most of a row, "+2" behind it for two more; "" where it is not known, "-" where
-  /// no mapping was when they were looked up.
-  std::string name(std::size_t row) const;
+  struct Name {
+    std::string most;        ///< the mapping that holds most of the row, "-" where none is
+    std::size_t others = 0;  ///< further mappings in it
+  };
+  /// None where names are not known.
+  std::optional<Name> name(std::size_t row) const;
 
   const HeatMap& map() const { return map_; }
   const std::string& title() const { return title_; }

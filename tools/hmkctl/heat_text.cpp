@@ -54,16 +54,19 @@ std::string cells_of(const HeatScene& scene, std::size_t row, bool is_coloured) 
   return text;
 }
 
-std::string row_text(const HeatScene& scene, std::size_t row, const std::string& above,
+/// `above`: the mapping of the row before.
+std::string row_text(const HeatScene& scene, std::size_t row, std::string& above,
                      bool is_coloured) {
   char address[32];
   std::snprintf(address, sizeof(address), "%14llx",
                 static_cast<unsigned long long>(scene.map().address(row)));
-  const std::string name = scene.name(row);
-  const bool is_new = !name.empty() && (row == 0 || name != above);
-  return std::string(address) + (scene.map().has_hole(row) ? " \u254c " : "   ") +
-         fitted(is_new ? name : "") + (is_new ? "\u250c" : "\u2502") +
-         cells_of(scene, row, is_coloured) + "\n";
+  const auto name = scene.name(row);
+  const bool is_new = name && name->most != above;
+  std::string shown = is_new ? name->most : "";
+  if (is_new && name->others > 0) shown += " +" + std::to_string(name->others);
+  if (name) above = name->most;
+  return std::string(address) + (scene.map().has_hole(row) ? " \u254c " : "   ") + fitted(shown) +
+         (is_new ? "\u250c" : "\u2502") + cells_of(scene, row, is_coloured) + "\n";
 }
 
 /// Under the cells: marks, and their labels.
@@ -118,10 +121,8 @@ std::uint8_t heat_colour(std::size_t place, std::size_t level) {
 
 std::string draw_text(const HeatScene& scene, bool is_coloured) {
   std::string text = hmk::printable(scene.title()) + "\n", above;
-  for (std::size_t row = 0; row < scene.map().rows(); ++row) {
+  for (std::size_t row = 0; row < scene.map().rows(); ++row)
     text += row_text(scene, row, above, is_coloured);
-    above = scene.name(row);
-  }
   text += axis_text(scene, is_coloured) + legend(scene, is_coloured) + scene.size_text() + "\n";
   for (const std::string& note : scene.notes()) text += note + "\n";
   return text;

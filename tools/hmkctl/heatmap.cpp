@@ -89,9 +89,9 @@ nlohmann::json row_json(const HeatScene& scene, std::size_t row) {
     rates.push_back(rate ? nlohmann::json(*rate) : nlohmann::json());
     places.push_back(cell ? nlohmann::json(cell->place) : nlohmann::json());
   }
-  const std::string name = scene.name(row);
+  const auto name = scene.name(row);
   return {{"start", map.address(row)},
-          {"mapping", name.empty() ? nlohmann::json() : nlohmann::json(name)},
+          {"mapping", name ? nlohmann::json(name->most) : nlohmann::json()},
           {"hole", map.has_hole(row)},
           {"hotness_percent", hotness},
           {"rates", rates},

@@ -28,7 +28,7 @@ def capture(name: str, command: str, shows: str = "") -> None:
         wait_for(lambda: shows in tmux("capture-pane", "-p", "-t", name), 60, f"{name} shows '{shows}'")
     else:
         tmux("wait-for", name)
-    (LOGS / f"{name}.ansi").write_text(tmux("capture-pane", "-e", "-p", "-t", name), encoding="utf-8")
+    (LOGS / f"{name}.ansi").write_text(tmux("capture-pane", "-e", "-N", "-p", "-t", name), encoding="utf-8")
     tmux("kill-session", "-t", name)
     tell("captured", name=name)
 
