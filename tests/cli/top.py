@@ -10,7 +10,7 @@ import struct
 import sys
 import termios
 import time
-from typing import Callable, Dict, List
+from typing import Callable, Dict, List, Tuple
 
 LIMIT = 20  # seconds for a condition
 SEQUENCE = re.compile(r"\x1b\[([\d;?]*)([A-Za-z])|\x1b([M78=>]|[()][0B])|[\x0e\x0f]|(.)", re.S)
@@ -174,7 +174,8 @@ def sorts_and_scrolls(top: List[str]) -> None:
 
 
 def keeps_to_no_color(top: List[str]) -> None:
-    for extra, is_coloured in (({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False)):
+    cases: List[Tuple[Dict[str, str], bool]] = [({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False)]
+    for extra, is_coloured in cases:
         screen = Terminal(top, 24, 200, TERM="xterm-256color", **extra)
         screen.wait_for(lambda: "by hot-slow" in screen.text, "it shows something")
         if bool(re.search(r"\x1b\[[\d;]*3[0-7]m", screen.text)) != is_coloured:

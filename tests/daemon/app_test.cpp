@@ -860,6 +860,7 @@ TEST_F(AppTest, HistoryTellsEachIntervalItsDecisionsAndItsRegions) {
   const json first = data("history", {{"pid", kPid}, {"age", 1}})["target"];
   EXPECT_EQ(first["seq"], 1);
   EXPECT_EQ(first["regions"][0]["node"], 3);
+  EXPECT_EQ(first["regions"][0]["rate"], 8.0) << "4096 accesses of a leaf of 2 MiB, by page";
   EXPECT_TRUE(data("history", {{"pid", kPid}, {"age", 2}})["target"].is_null());
   EXPECT_EQ(verb("history")["error"]["kind"], "usage");
 }

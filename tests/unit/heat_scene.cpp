@@ -120,9 +120,8 @@ TEST(HeatText, HasTitleAxesNamesHolesAndLegend) {
             "shade: accesses per second and page [ ] below 4 [\u2591] from 4 [\u2592] from 16 "
             "[\u2593] from "
             "64 [\u2588] from 256\n"
-            "\u00b7 no memory then, \u254c a hole before or in the row, \u250c a mapping begins; 5 "
-            "% of the "
-            "cells with accesses are hotter than the scale, 5 % colder\n"
+            "\u00b7 no memory then, \u254c a hole before or in the row, \u250c a mapping begins\n"
+            "beyond either end of the scale are 5 % of the cells with accesses\n"
             "2 intervals in 20.0s, a row is 2.0MiB\n");
 }
 

@@ -101,9 +101,9 @@ std::string legend(const HeatScene& scene, bool is_coloured) {
     text += " [" + (is_coloured ? painted(0, level, " ") : std::string(kShades[level])) + "] " +
             (level == 0 ? "below " + scene.value_text(scale.from(1, kHeatLevels))
                         : "from " + scene.value_text(scale.from(level, kHeatLevels)));
-  return text + "\n" + kNoMemory + " no memory then, \u254c a hole before or in the row, " +
-         "\u250c a mapping begins; 5 % of the cells with accesses are hotter than the scale, 5 % "
-         "colder\n";
+  return text + "\n" + kNoMemory +
+         " no memory then, \u254c a hole before or in the row, \u250c a mapping begins\n" +
+         "beyond either end of the scale are 5 % of the cells with accesses\n";
 }
 
 }  // namespace

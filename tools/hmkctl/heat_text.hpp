@@ -17,7 +17,7 @@ inline constexpr std::size_t kHeatLevels = 5;
 std::uint8_t heat_colour(std::size_t place, std::size_t level);
 
 /// Columns beside the cells; lines besides the rows, at most.
-inline constexpr std::size_t kHeatMargin = 36, kHeatLinesBeside = 11;
+inline constexpr std::size_t kHeatMargin = 36, kHeatLinesBeside = 12;
 /// Characters of a cell.
 constexpr std::size_t heat_cell_width(bool is_coloured) {
   return is_coloured ? 1 : 2;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "mappings.hpp"
+#include "region_rows.hpp"
 #include "verb.hpp"
 
 namespace hmkctl {
@@ -47,17 +50,23 @@ Run make_regions(CLI::App& verb) {
   struct Options {
     int pid = 0;
     int limit = 20;
-    std::string root = "/";
+    std::string order = "hotness", root = "/";
   };
   auto options = std::make_shared<Options>();
   verb.add_option("--pid", options->pid, "of this process only");
-  verb.add_option("--limit", options->limit, "show the N hottest; 0 shows all")
+  verb.add_option("--limit", options->limit, "show the first N; 0 shows all")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
+  std::vector<std::string> words(kRegionOrders.size());
+  std::ranges::transform(kRegionOrders, words.begin(), &RegionOrder::word);
+  words.insert(words.begin(), options->order);
+  verb.add_option("--sort", options->order, "what comes first")
+      ->capture_default_str()
+      ->check(CLI::IsMember(words));
   verb.add_option("--root", options->root, "look at a machine recorded below this directory")
       ->group("");
   return [options](const Context& context) -> int {
-    nlohmann::json args{{"limit", options->limit}};
+    nlohmann::json args{{"limit", options->limit}, {"order", options->order}};
     if (options->pid != 0) args["pid"] = options->pid;
     Reply reply = ask(context.socket, "regions", args);
     if (reply.exit_code != kOk) return fail(context, reply);

@@ -14,7 +14,7 @@ double step_of(double seconds, std::size_t most) {
                               60.0,   120.0,  300.0,   600.0,   1200.0, 1800.0,
                               3600.0, 7200.0, 21600.0, 43200.0, 86400.0};
   const auto fits = [&](double step) { return seconds < step * static_cast<double>(most); };
-  for (double small = 1e-6; small < 1; small *= 10)
+  for (const double small : {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1})
     for (const double step : {small, 2 * small, 5 * small})
       if (fits(step)) return step;
   for (const double step : kSteps)

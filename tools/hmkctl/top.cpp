@@ -268,8 +268,8 @@ Run make_top(CLI::App& verb) {
   auto options = std::make_shared<TopOptions>();
   verb.add_option("--pid", options->pid, "regions of this process only");
   verb.add_flag("--once", options->once, "print once and end");
-  std::vector<std::string> words;
-  for (const RegionOrder& order : kRegionOrders) words.emplace_back(order.word);
+  std::vector<std::string> words(kRegionOrders.size());
+  std::ranges::transform(kRegionOrders, words.begin(), &RegionOrder::word);
   verb.add_option("--sort", options->order,
                   "hot-slow, size, rate, address or tier: what comes first")
       ->capture_default_str()
