@@ -19,7 +19,7 @@ sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
 LOAD = lib.build("tools/load/hmk-load-kv")
-REDIS, STATE = "/run/redis.sock", "/run/load.state"
+REDIS, STATE, LOG = "/run/redis.sock", "/run/load.state", Path("/run/hmkd.log")
 FEWEST, KEYS = 10, 60000
 rng = random.Random(int(lib.seed()))
 
@@ -35,7 +35,18 @@ def start_hmkd(pid: int, first: int) -> subprocess.Popen:
     """Another order of tiers each time, so that the hot data always has somewhere to go."""
     tiers = [(first + i) % 4 for i in range(4)]
     return lib.start_hmkd(f"mode: manage\ninterval: 200ms\noverhead: 20%\npromote_limit: 64MiB\nreserve: 8MiB\ntiers: {tiers}\n",
-                          Path("/run/hmkd.log"), ("--pid", pid))
+                          LOG, ("--pid", pid))
+
+
+def wait_until_promoted(goal: int, what: str) -> None:
+    """What hmkd knows and has said is shown when it does not come to that."""
+    try:
+        lib.wait_for(lambda: promoted() >= goal, 60, what)
+    except SystemExit:
+        print(LOG.read_text(encoding="utf-8"), flush=True)
+        for verb in ("status", "stats", "gain"):
+            print(lib.run(lib.build("tools/hmkctl/hmkctl"), "--socket", lib.CONTROL, verb, check_status=False).stdout, flush=True)
+        raise
 
 
 def promoted() -> int:
@@ -64,13 +75,13 @@ kills, end = 0, time.monotonic() + int(os.environ["HMK_SECONDS"])
 while kills < FEWEST or time.monotonic() < end:
     daemon = start_hmkd(redis.pid, 1 + kills % 3)
     goal = int(2 ** rng.uniform(0, 25.3))  # up to 40 MiB, as often 4 as 40: more kills, and most early in a move
-    lib.wait_for(lambda: promoted() >= goal, 60, f"round {kills}: {goal} bytes are promoted")
+    wait_until_promoted(goal, f"round {kills}: {goal} bytes are promoted")
     lib.check(finish(daemon, signal.SIGKILL) == -signal.SIGKILL, f"round {kills}: hmkd is killed after {goal} bytes")
     answer = lib.run("redis-cli", "-s", REDIS, "ping").stdout
     lib.check("PONG" in answer and load.poll() is None, f"round {kills}: redis-server serves")
     kills += 1
 daemon = start_hmkd(redis.pid, 0)
-lib.wait_for(lambda: promoted() > 0, 60, "the restarted hmkd attaches and moves again")
+wait_until_promoted(1, "the restarted hmkd attaches and moves again")
 lib.check(finish(daemon) == 0, "hmkd ends by itself on SIGTERM")
 lib.check(finish(load) == 0, "every reply during the run was right")
 report = lib.run(LOAD, "check", "--socket", REDIS, "--state", STATE).stdout
