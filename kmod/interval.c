@@ -235,6 +235,16 @@ static u32 interval_sample_cost(const struct hmk_profile *p)
 	return min_t(u64, cost_ns, U32_MAX);
 }
 
+/* Samples were chosen, and nothing was looked at: what it cost of late may be why. */
+static void interval_forget(struct hmk_profile *p)
+{
+	p->charge.flush_ns = hmk_budget_forget(p->charge.flush_ns);
+	p->charge.flush_cost_ns = hmk_budget_forget(p->charge.flush_cost_ns);
+	p->group_cost_ns = hmk_budget_forget(p->group_cost_ns);
+	if (!p->params.scan_cost_ns)
+		p->scan_cost_ns = (u32)hmk_budget_forget(p->scan_cost_ns);
+}
+
 /* What looks and samples cost, and all that comes beside them. */
 static void interval_track(struct hmk_profile *p, u64 profile_ns)
 {
@@ -243,6 +253,8 @@ static void interval_track(struct hmk_profile *p, u64 profile_ns)
 	u64 samples_ns = watched_ns + p->choice_ns + census_ns;
 
 	interval_track_fixed(p, profile_ns > samples_ns ? profile_ns - samples_ns : 0);
+	if (p->chosen && !p->visits)
+		interval_forget(p);
 	if (p->chosen)
 		p->choice_cost_ns = hmk_budget_track(p->choice_cost_ns,
 						     div_u64(p->choice_ns, p->chosen));

@@ -138,6 +138,20 @@ __u32 hmk_budget_track(__u32 old_ns, __u32 now_ns)
 }
 
 /**
+ * hmk_budget_forget() - an average after an interval in which nothing was measured.
+ * @old_ns: average so far; 0: none yet.
+ *
+ * What seems too dear to be done is not measured again: an interval in which a virtual machine
+ * stood still would keep all later ones from looking.
+ *
+ * Return: three quarters of it, 1 at least; 0 of 0.
+ */
+__u64 hmk_budget_forget(__u64 old_ns)
+{
+	return old_ns ? hmk_budget_track_fixed(old_ns, 1) : 0;
+}
+
+/**
  * hmk_budget_tau_rule() - how tau1 may move, defaults filled in (HK-14, A-6).
  * @num_scans: 1 .. 16; upper end of hotness.
  * @tau1_q16:  0: num_scans / 3.

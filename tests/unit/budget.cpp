@@ -108,6 +108,17 @@ TEST(BudgetTrack, DoesNotOverflow) {
   EXPECT_EQ(hmk_budget_track_fixed(1, kMax64), 1 + (kMax64 - 1) / 4 + 1);
 }
 
+TEST(BudgetTrack, ForgetsAQuarterOfWhatIsNotMeasuredDownToTheLeast) {
+  EXPECT_EQ(hmk_budget_forget(0), 0u);
+  EXPECT_EQ(hmk_budget_forget(1), 1u);
+  EXPECT_EQ(hmk_budget_forget(2), 1u);
+  EXPECT_EQ(hmk_budget_forget(401), 301u);
+  std::uint64_t cost = 820'000'000;  // a flush while the machine stood still
+  int intervals = 0;
+  for (; cost > 100'000; ++intervals) cost = hmk_budget_forget(cost);
+  EXPECT_LT(intervals, 40);
+}
+
 TEST(TauRule, FillsInTheDefaultsForThreeScans) {
   const hmk_tau_rule rule = hmk_budget_tau_rule(3, 0, 0, 0);
   EXPECT_EQ(rule.base_q16, 65536u);

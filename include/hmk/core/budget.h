@@ -33,6 +33,7 @@ __u32 hmk_budget_plan(__u64 budget_ns, __u32 aim_percent, __u32 scan_cost_ns,
 		      __u32 num_scans, __u64 fixed_ns);
 __u32 hmk_budget_track(__u32 old_ns, __u32 now_ns);
 __u64 hmk_budget_track_fixed(__u64 old_ns, __u64 now_ns);
+__u64 hmk_budget_forget(__u64 old_ns);
 
 struct hmk_tau_rule hmk_budget_tau_rule(__u32 num_scans, __u32 tau1_q16,
 					__u32 tau2_q16, __u32 step_q16);
