@@ -85,6 +85,23 @@ void Target::put_back(const Surroundings& around) {
 
 void Target::config_changed(const Config& config) {
   if (mode(config) != Mode::manage) stop_moves();
+  budget_bp_ = config.overhead_bp;
+  spend(config);
+}
+
+/// What is not worth its profiling is watched for less.
+void Target::spend(const Config& config) {
+  const std::uint32_t budget_bp = balance_.effort().budget_bp(config.overhead_bp);
+  if (budget_bp == budget_bp_.value_or(config.overhead_bp)) return;
+  hmk_params params{};
+  params.mask = HMK_PARAM_BUDGET;
+  params.budget_bp = budget_bp;
+  if (const Result<void> done = device().set(params); !done)
+    spdlog::warn("budget kept pid={} reason=\"{}\"", pid_, done.error().line());
+  else
+    spdlog::info("effort pid={} comm={} budget_percent={:.2f}", pid_, printable_word(process_.comm),
+                 budget_bp / 100.0);
+  budget_bp_ = budget_bp;  // a refusal is not repeated at each interval
 }
 
 Target::State Target::handle_events(const Surroundings& around) {
@@ -140,7 +157,7 @@ void Target::step(const Surroundings& around) {
 void Target::take(const policy::Plan& plan, const Surroundings& around) {
   is_awaited_ = new_intervals_ > 0;
   new_intervals_ = 0;
-  account(plan);
+  account(plan, around.config);
   timeline_.add(moment(mode(around.config)));
   move(plan, around);
 }
@@ -271,7 +288,7 @@ Moment Target::moment(Mode mode) const {
   return moment;
 }
 
-void Target::account(const policy::Plan& plan) {
+void Target::account(const policy::Plan& plan, const Config& config) {
   const MoveCounters& moved = mover_.counters();
   last_ =
       LastInterval{snapshot_.interval, plan.promoted, plan.demoted,
@@ -279,7 +296,7 @@ void Target::account(const policy::Plan& plan) {
   promoted_before_ = moved.promoted_bytes;
   demoted_before_ = moved.demoted_bytes;
   history_.decided(snapshot_.interval.seq, plan);
-  balance_.planned(plan);
+  if (balance_.planned(plan)) spend(config);
   planned_promote_bytes_ += plan.promoted;
   planned_demote_bytes_ += plan.demoted;
   for (const policy::Stayed& here : plan.stayed) {

@@ -129,7 +129,8 @@ class Target {
   std::uint32_t move_flags(const Config& config) const;
   void start_moves(const policy::Plan& plan, const Surroundings& around);
   void send_back(const Surroundings& around);
-  void account(const policy::Plan& plan);
+  void account(const policy::Plan& plan, const Config& config);
+  void spend(const Config& config);
   Moment moment(Mode mode) const;
   void check(const Result<void>& moved);
 
@@ -142,6 +143,7 @@ class Target {
   policy::Balance balance_;
   std::uint64_t weighed_ns_ = 0, weighed_cpu_ns_ = 0;  // end and CPU time of the last interval
   NumaBalancing numa_balancing_;
+  std::optional<std::uint32_t> budget_bp_;  // that the session was last given
   std::optional<Mode> held_;
   bool is_putting_back_ = false;
 

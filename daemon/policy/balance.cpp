@@ -128,7 +128,7 @@ void Balance::conserve(Plan& plan) const {
     for (Move& move : *moves) move.saved_ns_per_s *= scale_;
 }
 
-void Balance::planned(const Plan& plan) {
+bool Balance::planned(const Plan& plan) {
   advice_ = {};
   for (const auto* const moves : {&plan.promotions, &plan.demotions})
     for (const Move& move : *moves) {
@@ -136,6 +136,13 @@ void Balance::planned(const Plan& plan) {
       const auto from = model_.tier_of(source_of(move)), to = model_.tier_of(move.to);
       if (from && to) advice_.costs += model_.cost_ns(move.bytes, *from, *to, move.leaf_shift);
     }
+  if (!is_governed_ || !knows()) {
+    effort_ = {};
+    return true;
+  }
+  return effort_.saw({.earns = advice_.saves * horizon_,
+                      .takes = ledger_.profiling(),
+                      .has_changed = persistence_.has_changed()});
 }
 
 }  // namespace hmk::policy

@@ -15,6 +15,7 @@
 #include <limits>
 #include <span>
 
+#include "policy/effort.hpp"
 #include "policy/gain.hpp"
 #include "policy/governor.hpp"
 #include "policy/ledger.hpp"
@@ -47,7 +48,8 @@ class Balance {
            const Interval& interval);
   /// A plan that goes by what is assumed may promise more time than the process has: no more.
   void conserve(Plan& plan) const;
-  void planned(const Plan& plan);
+  /// Returns whether effort() has changed.
+  bool planned(const Plan& plan);
 
   /// Whether the tiers' latencies are known: without them nothing above is time.
   bool knows() const { return model_.knows(); }
@@ -59,6 +61,7 @@ class Balance {
   const Ledger& ledger() const { return ledger_; }
   const Persistence& persistence() const { return persistence_; }
   const Governor& governor() const { return governor_; }
+  const Effort& effort() const { return effort_; }
 
   /// Of the newest plan, ns a second and ns once.
   struct Advice {
@@ -75,6 +78,7 @@ class Balance {
   Ledger ledger_;
   Persistence persistence_;
   Governor governor_;
+  Effort effort_;
   GainModel model_{{}, {}};  // of the last interval
   Advice advice_;
   bool is_governed_ = false;

@@ -548,6 +548,25 @@ TEST_F(AppTest, MovesAreMadeAsTheConfigSays) {
   EXPECT_EQ(kernel_.tickets.at(0).flags, HMK_MOVE_SYNC_COPY | HMK_MOVE_SHARED | HMK_MOVE_BOUND);
 }
 
+TEST_F(AppTest, WhatHasNothingToGainIsProfiledForLess) {
+  config_.mode = Mode::manage;
+  start();
+  const auto rest = [this](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t seq = first; seq <= last; ++seq) {
+      kernel_.publish(interval(seq, {region(0, 0, 0.0)}));
+      run();
+    }
+  };
+  rest(1, 8);
+  EXPECT_EQ(kernel_.params.mask, HMK_PARAM_BUDGET);
+  EXPECT_EQ(kernel_.params.budget_bp, 250u);
+  data("set", {{"key", "overhead"}, {"value", "8%"}});
+  EXPECT_EQ(kernel_.params.budget_bp, 400u) << "half of what it may be now";
+  data("set", {{"key", "governor"}, {"value", "off"}});
+  rest(9, 9);
+  EXPECT_EQ(kernel_.params.budget_bp, 800u);
+}
+
 TEST_F(AppTest, AParameterTheModuleRefusesIsNotKept) {
   start();
   kernel_.refuse_set = EINVAL;

@@ -36,6 +36,7 @@ class HmKeeper final : public Profiler {
 
   std::string_view name() const override { return "hm-keeper"; }
   std::uint64_t bytes_per_region() const override { return sizeof(hmk_region); }
+  void set_budget(double percent) override { means_.budget_percent = percent; }
 
   Outcome step(const World& world, std::uint32_t interval) override {
     Outcome out;

@@ -76,6 +76,8 @@ class Profiler {
   virtual std::string_view name() const = 0;
   virtual std::uint64_t bytes_per_region() const = 0;
   virtual Outcome step(const World& world, std::uint32_t interval) = 0;
+  /// From the next step on; nothing where the budget is not a profiler's own.
+  virtual void set_budget(double /*percent*/) {}
 };
 
 std::unique_ptr<Profiler> make_hm_keeper(const Means& means);

@@ -111,7 +111,10 @@ class Host::Module final : public Device {
   }
   Result<Snapshot> snapshot() override { return host_->snapshot_; }
   Result<hmk_stats> stats() override { return hmk_stats{}; }
-  Result<void> set(const hmk_params&) override { return {}; }
+  Result<void> set(const hmk_params& params) override {
+    if (params.mask & HMK_PARAM_BUDGET) host_->budget_percent_ = params.budget_bp / 100.0;
+    return {};
+  }
   Result<void> run(bool) override { return {}; }
   Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
                     std::uint32_t flags) override {
@@ -137,6 +140,7 @@ Host::Host(const LabMachine& machine, const Memory& memory, Tickets& tickets, Co
       memory_(&memory),
       tickets_(&tickets),
       config_(std::move(config)),
+      budget_percent_(config_.overhead_bp / 100.0),
       pace_([this] { return Pace::Clock::time_point(std::chrono::nanoseconds(now_)); }) {
   spdlog::set_level(spdlog::level::off);
   put_machine(root_, machine);

@@ -50,6 +50,8 @@ class Host {
   std::optional<std::uint64_t> wakes_at() const;
 
   const Target& target() const { return *target_; }
+  /// What hmkd has set, in percent of an interval.
+  double budget_percent() const { return budget_percent_; }
 
  private:
   class Module;
@@ -60,6 +62,7 @@ class Host {
   const Memory* memory_;
   Tickets* tickets_;
   Config config_;
+  double budget_percent_;
   std::uint64_t now_ = 0;
   std::deque<hmk_event> events_;
   Snapshot snapshot_;

@@ -148,6 +148,7 @@ class Managed {
     moments_.back().horizon =
         balance.persistence().stands_out().horizon(horizon_for(question_.config, seq_));
     moments_.back().divisor = balance.governor().divisor();
+    watcher_.set_budget(host_.budget_percent());
     watcher_.begin();
     interval_end_ += interval_ns_;
     if (question_.on_progress) question_.on_progress(program_.whole().operations / operations_);

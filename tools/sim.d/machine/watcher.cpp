@@ -38,6 +38,11 @@ void Watcher::begin() {
   counted_ = *memory_;
 }
 
+void Watcher::set_budget(double percent) {
+  means_.budget_percent = percent;
+  if (profiler_) profiler_->set_budget(percent);
+}
+
 /// A zone for each stretch of leaves that are accessed equally often.
 void Watcher::see(const std::vector<double>& operations, double seconds) {
   world_.zones.clear();

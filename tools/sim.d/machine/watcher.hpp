@@ -27,6 +27,8 @@ class Watcher final : public Census {
     std::uint64_t seq = 0, start_ns = 0, end_ns = 0;
   };
   void begin();
+  /// Of an interval, from the next one on.
+  void set_budget(double percent);
   /// `operations`: done in it, by phase. Accesses come evenly over the interval.
   Snapshot end(const std::vector<double>& operations, const Interval& interval);
   /// TLB flushes of the interval, each of which the program waits for.
