@@ -30,7 +30,7 @@ std::string fitted(const std::string& name) {
   std::string out = hmk::printable(name);
   std::ranges::replace_if(
       out, [](char c) { return static_cast<signed char>(c) < 0; }, '?');
-  if (out.size() > kNameWidth) out = out.substr(0, kNameWidth - 1) + "~";
+  if (out.size() > kNameWidth) out.replace(kNameWidth - 1, std::string::npos, "~");
   out.resize(kNameWidth, ' ');
   return out;
 }
