@@ -4,20 +4,14 @@
 #include <algorithm>
 
 namespace hmk::policy {
-namespace {
-
-constexpr unsigned kMostHalvings = 16;  // of 50 % far below the probe
-
-}  // namespace
 
 bool Effort::saw(const Seen& seen) {
   const unsigned before = halvings_;
-  if (seen.has_changed) {
+  if (seen.has_changed || seen.earns > 2 * seen.takes) {
     halvings_ = losses_ = 0;
   } else if (seen.earns > seen.takes) {
     losses_ = 0;
-    if (seen.earns > 2 * seen.takes && halvings_ > 0) --halvings_;
-  } else if (++losses_ >= kPatience && halvings_ < kMostHalvings) {
+  } else if (++losses_ >= kPatience && halvings_ < kSlowest) {
     ++halvings_;
     losses_ = 0;
   }
@@ -25,7 +19,7 @@ bool Effort::saw(const Seen& seen) {
 }
 
 std::uint32_t Effort::budget_bp(std::uint32_t whole) const {
-  return std::max(whole >> halvings_, std::min(whole, kProbeBp));
+  return std::max(whole >> halvings_, 1u);
 }
 
 }  // namespace hmk::policy

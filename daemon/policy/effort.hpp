@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // How much of the profiling budget one process is worth: as long as profiling takes more than what
-// its plans would save for as long as heat lasts it halves, down to a probe that would notice a
-// change; when it is worth twice as much it doubles; when the program has changed it is whole.
+// its plans would save for as long as heat lasts it halves, down to an eighth, which notices a
+// change; when it is worth twice as much, or the program has changed, it is whole.
 //
 //   if (effort.saw({.earns = saves * horizon, .takes = profiling, ..})) set the budget of its
 //   session; effort.budget_bp(500)
@@ -14,8 +14,8 @@ namespace hmk::policy {
 
 class Effort {
  public:
-  static constexpr std::uint32_t kProbeBp = 10;  // 0.1 % of an interval
-  static constexpr unsigned kPatience = 8;       // intervals of loss for a halving
+  static constexpr unsigned kSlowest = 3;   // halvings
+  static constexpr unsigned kPatience = 8;  // intervals of loss for a halving
 
   struct Seen {
     double earns = 0;          // ns for each second of one interval
@@ -25,7 +25,7 @@ class Effort {
   /// An interval has ended. Returns whether the budget is another now.
   bool saw(const Seen& seen);
 
-  /// Of `whole`, in hundredths of a percent; a lesser whole stays.
+  /// Of `whole`, in hundredths of a percent; 1 at least.
   std::uint32_t budget_bp(std::uint32_t whole) const;
 
  private:

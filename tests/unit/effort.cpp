@@ -17,34 +17,25 @@ Effort after(unsigned losses) {
   return effort;
 }
 
-TEST(Effort, HalvesWhileProfilingTakesMoreThanItEarnsDownToAProbe) {
+TEST(Effort, HalvesWhileProfilingTakesMoreThanItEarnsDownToAnEighth) {
   Effort effort;
   for (unsigned k = 1; k < Effort::kPatience; ++k) EXPECT_FALSE(effort.saw(kTooDear));
   EXPECT_EQ(effort.budget_bp(kWhole), 500u);
   EXPECT_TRUE(effort.saw(kTooDear));
   EXPECT_EQ(effort.budget_bp(kWhole), 250u);
-  EXPECT_EQ(after(5 * Effort::kPatience).budget_bp(kWhole), 15u);
-  EXPECT_EQ(after(6 * Effort::kPatience).budget_bp(kWhole), Effort::kProbeBp);
-  EXPECT_EQ(after(1000).budget_bp(kWhole), Effort::kProbeBp);
-  EXPECT_EQ(after(1000).budget_bp(5000), Effort::kProbeBp);
+  EXPECT_EQ(after(2 * Effort::kPatience).budget_bp(kWhole), 125u);
+  EXPECT_EQ(after(3 * Effort::kPatience).budget_bp(kWhole), 62u);
+  EXPECT_EQ(after(1000).budget_bp(kWhole), 62u) << "an eighth";
+  EXPECT_EQ(after(1000).budget_bp(1), 1u) << "the least there is";
 }
 
-TEST(Effort, NeverRaisesWhatIsLessThanAProbe) {
-  EXPECT_EQ(after(0).budget_bp(1), 1u);
-  EXPECT_EQ(after(1000).budget_bp(1), 1u);
-  EXPECT_EQ(after(1000).budget_bp(Effort::kProbeBp), Effort::kProbeBp);
-}
-
-TEST(Effort, DoublesWhenItIsWorthTwiceAsMuchAndStaysInBetween) {
+TEST(Effort, IsWholeWhenItIsWorthTwiceAsMuchAndStaysInBetween) {
   Effort effort = after(3 * Effort::kPatience);
   for (int k = 0; k < 100; ++k) EXPECT_FALSE(effort.saw(kJustWorth));
   EXPECT_EQ(effort.budget_bp(kWhole), 62u);
   EXPECT_TRUE(effort.saw(kWellWorth));
-  EXPECT_EQ(effort.budget_bp(kWhole), 125u);
-  EXPECT_TRUE(effort.saw(kWellWorth));
-  EXPECT_TRUE(effort.saw(kWellWorth));
-  EXPECT_FALSE(effort.saw(kWellWorth));
   EXPECT_EQ(effort.budget_bp(kWhole), kWhole);
+  EXPECT_FALSE(effort.saw(kWellWorth));
 }
 
 TEST(Effort, AGainEndsARowOfLosses) {
