@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <utility>
 
 #include "config/whom.hpp"
 #include "device/features.hpp"
@@ -85,23 +86,20 @@ void Target::put_back(const Surroundings& around) {
 
 void Target::config_changed(const Config& config) {
   if (mode(config) != Mode::manage) stop_moves();
-  budget_bp_ = config.overhead_bp;
-  spend(config);
+  const auto before = std::exchange(overhead_bp_, config.overhead_bp);
+  if (before != overhead_bp_ && balance_.effort().is_reduced()) spend(config);
 }
 
 /// What is not worth its profiling is watched for less.
 void Target::spend(const Config& config) {
-  const std::uint32_t budget_bp = balance_.effort().budget_bp(config.overhead_bp);
-  if (budget_bp == budget_bp_.value_or(config.overhead_bp)) return;
   hmk_params params{};
   params.mask = HMK_PARAM_BUDGET;
-  params.budget_bp = budget_bp;
+  params.budget_bp = balance_.effort().budget_bp(config.overhead_bp);
   if (const Result<void> done = device().set(params); !done)
     spdlog::warn("budget kept pid={} reason=\"{}\"", pid_, done.error().line());
   else
     spdlog::info("effort pid={} comm={} budget_percent={:.2f}", pid_, printable_word(process_.comm),
-                 budget_bp / 100.0);
-  budget_bp_ = budget_bp;  // a refusal is not repeated at each interval
+                 params.budget_bp / 100.0);
 }
 
 Target::State Target::handle_events(const Surroundings& around) {

@@ -143,7 +143,7 @@ class Target {
   policy::Balance balance_;
   std::uint64_t weighed_ns_ = 0, weighed_cpu_ns_ = 0;  // end and CPU time of the last interval
   NumaBalancing numa_balancing_;
-  std::optional<std::uint32_t> budget_bp_;  // that the session was last given
+  std::uint32_t overhead_bp_ = 0;  // when the configuration was last looked at
   std::optional<Mode> held_;
   bool is_putting_back_ = false;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace hmk::policy {
@@ -137,8 +138,7 @@ bool Balance::planned(const Plan& plan) {
       if (from && to) advice_.costs += model_.cost_ns(move.bytes, *from, *to, move.leaf_shift);
     }
   if (!is_governed_ || !knows()) {
-    effort_ = {};
-    return true;
+    return std::exchange(effort_, {}).is_reduced();
   }
   return effort_.saw({.earns = advice_.saves * horizon_,
                       .takes = ledger_.profiling(),

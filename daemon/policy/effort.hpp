@@ -4,8 +4,8 @@
 // its plans would save for as long as heat lasts it halves, down to an eighth, which notices a
 // change; when it is worth twice as much, or the program has changed, it is whole.
 //
-//   if (effort.saw({.earns = saves * horizon, .takes = profiling, ..})) set the budget of its
-//   session; effort.budget_bp(500)
+//   if (effort.saw({.earns = saves * horizon, .takes = profiling}))
+//     give_session(effort.budget_bp(500));
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,7 @@ class Effort {
   /// An interval has ended. Returns whether the budget is another now.
   bool saw(const Seen& seen);
 
+  bool is_reduced() const { return halvings_ > 0; }
   /// Of `whole`, in hundredths of a percent; 1 at least.
   std::uint32_t budget_bp(std::uint32_t whole) const;
 

@@ -56,6 +56,9 @@ struct Measured {
   const MoveCosts* costs = nullptr;
 };
 
+/// Which of the two horizons counts: of what moves into room, or of what changes places.
+enum class Lasts : std::uint8_t { here, beyond_others };
+
 class GainModel {
  public:
   static constexpr double kMissesPerVisit = 16;
@@ -88,12 +91,10 @@ class GainModel {
   /// when `to` is the slower one.
   double saved_ns_per_s(const Heat& heat, Bytes bytes, std::uint32_t from, std::uint32_t to) const;
   /// The same over the horizon.
-  double saved_ns(const Heat& heat, Bytes bytes, std::uint32_t from, std::uint32_t to) const {
-    return saved_ns_per_s(heat, bytes, from, to) * horizon_s_;
-  }
-  /// And where something must leave for it, or it leaves for something.
-  double exchanged_ns(const Heat& heat, Bytes bytes, std::uint32_t from, std::uint32_t to) const {
-    return saved_ns_per_s(heat, bytes, from, to) * exchange_s_;
+  double saved_ns(const Heat& heat, Bytes bytes, std::uint32_t from, std::uint32_t to,
+                  Lasts lasts = Lasts::here) const {
+    return saved_ns_per_s(heat, bytes, from, to) *
+           (lasts == Lasts::here ? horizon_s_ : exchange_s_);
   }
   /// Time to move them, as measured; before that the copy at the lesser bandwidth, and kNsPerPage
   /// each.

@@ -393,7 +393,7 @@ class Planner {
     if (from_own(growth) == 0 && std::min(all, length) > growth)
       length = cut_length(region, growth);
     const Bytes wanted = std::min(all, length);
-    if (gain_ns(owner, region, wanted, from, to) <= 0) return Outcome::kNoGain;
+    if (gain_ns(owner, region, wanted, from, to, Lasts::here) <= 0) return Outcome::kNoGain;
 
     const Bytes free = std::min(room_on(holders_[list.owner], to), growth);
     RoomMade made;
@@ -417,9 +417,8 @@ class Planner {
     if (free + made.bytes < wanted) length = cut_length(region, free + made.bytes);
     const Bytes bytes = std::min(all, length);
     const bool worth = bytes >= wanted / 2 || bytes >= kWorthAMove;
-    const bool pays = made.victims.empty()
-                          ? gain_ns(owner, region, bytes, from, to) > 0
-                          : exchange_ns(owner, region, bytes, from, to) > loss_ns(made, bytes);
+    const Lasts lasts = made.victims.empty() ? Lasts::here : Lasts::beyond_others;
+    const bool pays = gain_ns(owner, region, bytes, from, to, lasts) > loss_ns(made, bytes);
     if (length == 0 || !worth || !pays || made.exchanged > leaves_home(region, length)) {
       undo_room(made, holders_, room_, shares_);
       return made.nowhere ? Outcome::kNoRoom : Outcome::kNoGain;
@@ -489,21 +488,12 @@ class Planner {
     return from == to ? owner.model.next(to) : from;
   }
 
-  /// Where there is room for it.
+  /// Without what victims lose: loss_ns().
   static double gain_ns(const Owner& owner, const Entry& region, Bytes bytes, std::uint32_t from,
-                        std::uint32_t to) {
+                        std::uint32_t to, Lasts lasts) {
     from = source_of(owner, from, to);
     const Heat heat = region.heat();
-    return owner.model.saved_ns(heat, bytes, from, to) -
-           owner.model.cost_ns(bytes, from, to, heat.leaf_shift);
-  }
-
-  /// Where others must leave, without what they lose.
-  static double exchange_ns(const Owner& owner, const Entry& region, Bytes bytes,
-                            std::uint32_t from, std::uint32_t to) {
-    from = source_of(owner, from, to);
-    const Heat heat = region.heat();
-    return owner.model.exchanged_ns(heat, bytes, from, to) -
+    return owner.model.saved_ns(heat, bytes, from, to, lasts) -
            owner.model.cost_ns(bytes, from, to, heat.leaf_shift);
   }
 
@@ -515,7 +505,8 @@ class Planner {
       const Owner& owner = owners_[victim.owner];
       const Entry& region = owner.histogram[victim.id];
       const Heat heat = victim.by_share ? Heat{} : region.heat();
-      loss -= owner.model.exchanged_ns(heat, victim.leaves, victim.from, victim.to);
+      loss -=
+          owner.model.saved_ns(heat, victim.leaves, victim.from, victim.to, Lasts::beyond_others);
       loss += owner.model.cost_ns(victim.arrives, victim.from, victim.to,
                                   static_cast<std::uint8_t>(region.leaf_shift));
     }

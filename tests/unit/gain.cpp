@@ -148,9 +148,10 @@ TEST(Gain, WhatWasMeasuredReplacesWhatIsAssumed) {
   EXPECT_NEAR(model.cost_ns(kMiB, 3, 0, 21), 256 * 500, 256 * 50);
   EXPECT_NEAR(model.cost_ns(kMiB, 3, 0, 12), 256 * 5000 + 1e9 / 1024, 1);
   EXPECT_NEAR(model.saved_ns(heat(8), kPage, 3, 0), 8. * 16 * 250 * 30 / 2, 1);
-  EXPECT_DOUBLE_EQ(model.exchanged_ns(heat(8), kPage, 3, 0), model.saved_ns(heat(8), kPage, 3, 0));
+  EXPECT_DOUBLE_EQ(model.saved_ns(heat(8), kPage, 3, 0, Lasts::beyond_others),
+                   model.saved_ns(heat(8), kPage, 3, 0));
   const GainModel cyclic(paper_tiers(), {}, {.horizon = 30, .exchange_horizon = 3});
-  EXPECT_DOUBLE_EQ(cyclic.exchanged_ns(heat(8), kPage, 3, 0),
+  EXPECT_DOUBLE_EQ(cyclic.saved_ns(heat(8), kPage, 3, 0, Lasts::beyond_others),
                    cyclic.saved_ns(heat(8), kPage, 3, 0) / 10);
   EXPECT_NEAR(GainModel(paper_tiers(), within(10), {.horizon = 30}).saved_ns(heat(8), kPage, 3, 0),
               8. * 16 * 250 * 10, 1)
