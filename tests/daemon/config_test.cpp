@@ -262,7 +262,7 @@ TEST(Config, TiersAreNodesOrSetsOfThem) {
   const auto text_of = [&](const std::string& value) {
     const ConfigOrProblems read = read_config_text("tiers: " + value, "f.yaml");
     EXPECT_EQ(read.problems, Lines{});
-    const std::string text = key.get(read.config);
+    std::string text = key.get(read.config);
     Config again;
     EXPECT_TRUE(key.set(again, text)) << text;
     EXPECT_EQ(again.tiers, read.config.tiers) << text;

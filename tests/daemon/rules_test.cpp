@@ -157,7 +157,7 @@ TEST_F(FindWanted, NobodyWhomANotNames) {
   put(10, "sh", "0::/system.slice/a.service\n");
   put(11, "child", "0::/system.slice/b.service\n", 10);
   put(12, "sh", "0::/system.slice/b.service\n");
-  const auto wanted = [&](std::vector<AttachRule> rules) {
+  const auto wanted = [&](const std::vector<AttachRule>& rules) {
     return pids_of(find_wanted(list_processes(tree_.root(), kAll), rules, {}));
   };
   const AttachRule sh = *parse_rule("comm=sh+children"), no = *parse_rule("not unit=b.service");

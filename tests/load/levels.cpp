@@ -41,7 +41,7 @@ TEST(Levels, HotIsWhatTakesMoreThanAnEvenShare) {
   const std::vector<Range> hot = levels.ranges();
   std::uint64_t bytes = 0;
   for (const Range& range : hot) bytes += range.length;
-  EXPECT_EQ(bytes, 5 * 64 * kTwenty.chunk_words * 8);  // 1/5 is above 3.6 / 20, 1/6 below
+  EXPECT_EQ(bytes, kTwenty.chunk_words * 5 * 64 * 8);  // 1/5 is above 3.6 / 20, 1/6 below
   int nr_hot = 0;
   for (const auto& [chunk, count] : drawn(levels, kTwenty))
     for (const Range& range : hot)

@@ -94,6 +94,7 @@ int main(int argc, char** argv) {
   const std::size_t length = std::stoul(argv[1]) * kMiB, hot = std::stoul(argv[2]) * kMiB;
   std::latch filled(static_cast<std::ptrdiff_t>(places.size()) + 1);
   std::vector<std::jthread> threads;
+  threads.reserve(places.size());
   for (const Place& place : places)
     threads.emplace_back([&, place] { work(place, length, hot, filled); });
   filled.arrive_and_wait();

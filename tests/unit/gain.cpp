@@ -124,26 +124,26 @@ TEST(Gain, ARateIsToldFromItsLogarithmOverItsWholeRange) {
 TEST(MoveCosts, StartFromWhatIsAssumedAndBecomeWhatIsMeasured) {
   MoveCosts costs;
   EXPECT_EQ(costs.ns_per_page(3, 0, false, 5000), 5000);
-  costs.add(3, 0, false, 256, 256 * 1000);
+  costs.add(3, 0, false, 256, 256ul * 1000);
   EXPECT_NEAR(costs.ns_per_page(3, 0, false, 5000), 3000, 10);
-  for (int k = 0; k < 1000; ++k) costs.add(3, 0, false, 1024, 1024 * 1000);
+  for (int k = 0; k < 1000; ++k) costs.add(3, 0, false, 1024, 1024ul * 1000);
   EXPECT_NEAR(costs.ns_per_page(3, 0, false, 5000), 1000, 20);
   EXPECT_EQ(costs.ns_per_page(3, 0, true, 5000), 5000) << "another size of page";
   EXPECT_EQ(costs.ns_per_page(0, 3, false, 5000), 5000) << "another direction";
-  for (int k = 0; k < 192; ++k) costs.add(3, 0, false, 1024, 1024 * 2000);
+  for (int k = 0; k < 192; ++k) costs.add(3, 0, false, 1024, 1024ul * 2000);
   EXPECT_NEAR(costs.ns_per_page(3, 0, false, 5000), 1950, 20)
       << "192 MiB x 4 later the old is forgotten";
 }
 
 TEST(MoveCosts, WhatGaveNothingIsPaidByWhatMoved) {
   MoveCosts costs;
-  costs.add(3, 0, false, 0, 256 * 1000);
+  costs.add(3, 0, false, 0, 256ul * 1000);
   EXPECT_EQ(costs.ns_per_page(3, 0, false, 5000), 6000);
 }
 
 TEST(Gain, WhatWasMeasuredReplacesWhatIsAssumed) {
   MoveCosts costs;
-  for (int k = 0; k < 1000; ++k) costs.add(3, 0, true, 1024, 1024 * 500);
+  for (int k = 0; k < 1000; ++k) costs.add(3, 0, true, 1024, 1024ul * 500);
   const GainModel model(paper_tiers(), {}, {.scale = 0.5, .horizon = 30, .costs = &costs});
   EXPECT_NEAR(model.cost_ns(kMiB, 3, 0, 21), 256 * 500, 256 * 50);
   EXPECT_NEAR(model.cost_ns(kMiB, 3, 0, 12), 256 * 5000 + 1e9 / 1024, 1);
@@ -175,7 +175,7 @@ TEST(AutoLimit, WithoutBandwidthsItIsTheWorkOnThePages) {
 
 TEST(AutoLimit, WhatMovesWereMeasuredToTakeCounts) {
   MoveCosts dear;
-  for (int k = 0; k < 1000; ++k) dear.add(3, 0, false, 1024, 1024 * 90'000);
+  for (int k = 0; k < 1000; ++k) dear.add(3, 0, false, 1024, 1024ul * 90'000);
   const Bytes limit = auto_limit(paper_tiers(), 0.5e9, {.costs = &dear});
   EXPECT_NEAR(static_cast<double>(limit), 0.5e9 / (2 * 90'000) * 4096,
               0.01 * static_cast<double>(limit));

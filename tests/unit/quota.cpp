@@ -51,7 +51,7 @@ TEST_F(Quota, BySizeGivesNoMoreThanThereAreToAnyone) {
   for (hmk_region& r : regions) hmk_region_set(&r, HMK_REGION_AGAIN);
   assign(regions, 100);
   for (const hmk_region& r : regions) EXPECT_EQ(r.quota, 1);
-  regions = {region_of(0, 2), region_of(2, 512 * 64)};
+  regions = {region_of(0, 2), region_of(2, 512ul * 64)};
   hmk_region_set(&regions[0], HMK_REGION_AGAIN);
   assign(regions, 20);
   EXPECT_EQ(regions[0].quota, 2);  // it has no more leaves

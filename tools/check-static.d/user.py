@@ -75,14 +75,17 @@ def _tidy(tree: Tree, entry: Dict[str, str], end: float) -> Optional[List[str]]:
 
 
 def _content(tree: Tree, entry: Dict[str, str]) -> str:
-    """What the verdict depends on: the command, the checks, the file, every header of the project in it, and how it is told here."""
+    """What the verdict depends on: the command, the checks, the file, every header of the project in it, and how it is told here.
+
+    Not where the tree lies: a clean clone takes what another found clean.
+    """
     words = shlex.split(entry["command"])
     words = words[words.index("ccache") + 1:] if "ccache" in words else words
     plain = [word for word in words[:-1] if word not in ("-c", "-o") and not word.endswith(".o")]
     rule = " ".join(lines_of([*plain, "-MM", entry["file"]], cwd=entry["directory"])).replace("\\", " ")
     named = [Path(os.path.normpath(Path(entry["directory"]) / word)) for word in rule.split()[1:]]
     texts = [file.read_bytes() for file in [*named, tree.root / ".clang-tidy", Path(__file__)] if file.is_file()]
-    return sha256(b"\0".join([" ".join(plain).encode(), *texts])).hexdigest()
+    return sha256(b"\0".join([" ".join(plain).replace(f"{tree.root}/", "").encode(), *texts])).hexdigest()
 
 
 def cppcheck(tree: Tree) -> List[str]:

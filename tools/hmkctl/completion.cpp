@@ -33,7 +33,7 @@ std::string value_cases(const std::string& before, const std::string& after) {
   std::string cases;
   for (const std::string_view key : hmk::live_key_names())
     if (const auto words = hmk::words_of(key); !words.empty())
-      cases += "      " + std::string(key) + ") " + before + joined(words) + after + " ;;\n";
+      cases.append("      ").append(key).append(") " + before + joined(words) + after + " ;;\n");
   return cases;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <exception>
 #include <span>
 #include <vector>
 
@@ -131,13 +132,23 @@ int run(int argc, char** argv) {
   return chosen(context);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+/// What nobody caught, as every other error.
+int run_or_fail(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& e) {
     const Context context{.as_json = asks_for_json(argc, argv)};
     return hmkctl::fail(context, hmkctl::Reply{hmkctl::kFailed, {e.what()}});
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_or_fail(argc, argv);
+  } catch (...) {
+    std::fputs("hmkctl: out of memory\n", stderr);
+    return hmkctl::kFailed;
   }
 }
