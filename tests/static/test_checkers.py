@@ -99,6 +99,19 @@ class ClangTidy(unittest.TestCase):
         tree = Tree(planted(), ("6.1",), seconds=-1)
         self.assertEqual((user.clang_tidy(tree), tree.notes), ([], ["2 of 2 files are left for the next run: -1 s are up"]))
 
+    def test_what_is_clean_in_one_clone_is_so_in_another_until_a_file_of_it_changes(self):
+        def content(root, text):
+            source = root / "daemon/a.cpp"
+            source.parent.mkdir(parents=True, exist_ok=True)
+            source.write_text(text, encoding="utf-8")
+            command = f"c++ -I{root}/include -o a.o -c {source}"
+            return user._content(Tree(root, ("6.1",)), {"directory": str(root), "file": str(source), "command": command})
+
+        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+            first = content(Path(one), "int a;\n")
+            self.assertEqual(content(Path(other), "int a;\n"), first)
+            self.assertNotEqual(content(Path(other), "int b;\n"), first)
+
     def test_the_youngest_files_come_first_new_ones_before_all(self):
         ages = {"a.cpp": 5, "b.hpp": 1, "b.cpp": 7, "c.cpp": 3}
         names = sorted(map(Path, ["a.cpp", "b.cpp", "c.cpp", "new.cpp"]), key=lambda file: user._age(ages, file))
