@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -70,7 +71,7 @@ void work(const Place& place, std::size_t length, std::size_t hot, std::latch& f
               reinterpret_cast<std::size_t>(mapped) + length - hot);
   std::fflush(stdout);
   filled.arrive_and_wait();
-  const std::size_t all_words = length / kWord, hot_words = hot / kWord;
+  const std::size_t all_words = length / kWord, hot_words = std::max<std::size_t>(hot / kWord, 1);
   for (std::uint64_t state = static_cast<std::uint64_t>(place.cpu) + 1;;) {
     const std::uint64_t drawn = next(state);
     const std::size_t word =
@@ -92,6 +93,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::size_t length = std::stoul(argv[1]) * kMiB, hot = std::stoul(argv[2]) * kMiB;
+  if (hot == 0 || hot > length) {
+    std::fputs("hmk-threads: HOT_MIB is 1 to MIB\n", stderr);
+    return 2;
+  }
   std::latch filled(static_cast<std::ptrdiff_t>(places.size()) + 1);
   std::vector<std::jthread> threads;
   threads.reserve(places.size());

@@ -32,8 +32,10 @@ std::string joined(std::span<const std::string_view> words) {
 std::string value_cases(const std::string& before, const std::string& after) {
   std::string cases;
   for (const std::string_view key : hmk::live_key_names())
-    if (const auto words = hmk::words_of(key); !words.empty())
-      cases.append("      ").append(key).append(") " + before + joined(words) + after + " ;;\n");
+    if (const auto words = hmk::words_of(key); !words.empty()) {
+      cases.append("      ").append(key).append(") ").append(before);
+      cases.append(joined(words)).append(after).append(" ;;\n");
+    }
   return cases;
 }
 
