@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -65,13 +64,15 @@ void work(const Place& place, std::size_t length, std::size_t hot, std::latch& f
   if (mapped == MAP_FAILED) fail("mmap");
   auto* const words = static_cast<volatile std::uint64_t*>(mapped);
   constexpr std::size_t kWord = sizeof(std::uint64_t), kPageWords = 4096 / kWord;
-  for (std::size_t at = 0; at < length / kWord; at += kPageWords) words[at] = at;
+  std::size_t at = 0;
+  do words[at] = at;  // main() has refused an area of nothing
+  while ((at += kPageWords) < length / kWord);
   prefer(-1);
   std::printf("area %d %lu %zu %zu\n", place.cpu, reinterpret_cast<unsigned long>(mapped), length,
               reinterpret_cast<std::size_t>(mapped) + length - hot);
   std::fflush(stdout);
   filled.arrive_and_wait();
-  const std::size_t all_words = length / kWord, hot_words = std::max<std::size_t>(hot / kWord, 1);
+  const std::size_t all_words = length / kWord, hot_words = hot / kWord;
   for (std::uint64_t state = static_cast<std::uint64_t>(place.cpu) + 1;;) {
     const std::uint64_t drawn = next(state);
     const std::size_t word =
