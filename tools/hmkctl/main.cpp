@@ -129,15 +129,9 @@ int run(int argc, char** argv) {
     return explain(context, app, e);
   }
   if (!chosen) chosen = hmkctl::make_status(unused);
-  return chosen(context);
-}
-
-/// What nobody caught, as every other error.
-int run_or_fail(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    return chosen(context);
   } catch (const std::exception& e) {
-    const Context context{.as_json = asks_for_json(argc, argv)};
     return hmkctl::fail(context, hmkctl::Reply{hmkctl::kFailed, {e.what()}});
   }
 }
@@ -146,9 +140,9 @@ int run_or_fail(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run_or_fail(argc, argv);
-  } catch (...) {
-    std::fputs("hmkctl: out of memory\n", stderr);
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "hmkctl: %s\n", e.what());
     return hmkctl::kFailed;
   }
 }
