@@ -17,7 +17,7 @@ DEBUG, KCSAN = "6.1-debug", "6.1-kcsan"  # built here, see debug.py; never a gat
 SERIES = ("6.1", "6.12", "newest", DEBUG, KCSAN)
 GATES = ("6.1", "6.12")
 
-# linux-image-6.1.0-56-amd64, linux-image-6.12.117+deb12-amd64; not linux-image-6.12-amd64 (a meta
+# linux-image-6.1.0-N-amd64, linux-image-6.12.N+deb12-amd64; not linux-image-6.12-amd64 (a meta
 # package) and not the cloud, rt, dbg and unsigned flavours, which carry a further word.
 _IMAGE = re.compile(r"^linux-image-((\d+\.\d+)\.\d[0-9a-z.+~]*(?:-\d[0-9a-z.+~]*)?-amd64)$")
 _PARTS = re.compile(r"^linux-((headers|kbuild|compiler|modules|binary|image)-|base-\d)")
