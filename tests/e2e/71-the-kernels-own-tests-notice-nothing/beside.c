@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: MIT
 /*
- * Runs a program and, until it has ended, moves the memory of every process of its session to and fro.
+ * Runs a program for so many seconds at most and, until it has ended, moves the memory of every process of its session to
+ * and fro.
  *
- *	beside hmk PROGRAM [ARGUMENT...]	with /dev/hmk, which profiles them as well
- *	beside move_pages PROGRAM [ARGUMENT...]	with move_pages(2), to tell what any mover does to it
+ *	beside hmk SECONDS PROGRAM [ARGUMENT...]		with /dev/hmk, which profiles them as well
+ *	beside move_pages SECONDS PROGRAM [ARGUMENT...]	with move_pages(2), to tell what any mover does to it
+ *	beside nobody SECONDS PROGRAM [ARGUMENT...]		moves nothing
  *
- * Ends as the program does, with 128 + N after signal N. The last line on standard error tells how many processes were
- * profiled and how many pages were moved.
+ * Ends as the program does, with 128 + N after signal N; with 124 when the time was up and the session was killed. The last
+ * line on standard error tells how many processes were profiled and how many pages were moved.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/hmk.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SESSIONS	64
@@ -25,6 +29,7 @@
 #define MOST		(4ul << 20)	/* bytes of one range */
 #define NODES		2
 #define MOVE_ALL	4		/* MPOL_MF_MOVE_ALL */
+#define TIME_IS_UP	124		/* as timeout(1) says it */
 
 struct session {
 	pid_t pid;
@@ -143,9 +148,10 @@ static void move(pid_t pid)
 		moved += results[i].pages_clean + results[i].pages_recopied + results[i].pages_sync;
 }
 
+/* -1 for who has ended, waited for or not */
 static int session_leader_of(pid_t pid)
 {
-	char path[64], text[512];
+	char path[64], text[512], state = 'Z';
 	int leader = -1;
 	char *after;
 	FILE *stat;
@@ -156,47 +162,75 @@ static int session_leader_of(pid_t pid)
 		return -1;
 	after = fgets(text, sizeof(text), stat) ? strrchr(text, ')') : NULL;
 	if (after)
-		sscanf(after, ") %*c %*d %*d %d", &leader);
+		sscanf(after, ") %c %*d %*d %d", &state, &leader);
 	fclose(stat);
-	return leader;
+	return state == 'Z' ? -1 : leader;
 }
 
-static void move_all(pid_t leader)
+/* Calls `what` with each process of the session; the number of them. */
+static unsigned int each_of(pid_t leader, void (*what)(pid_t pid))
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
+	unsigned int n = 0;
 
 	while ((entry = readdir(proc))) {
 		const pid_t pid = atoi(entry->d_name);
 
-		if (pid > 0 && session_leader_of(pid) == leader)
-			move(pid);
+		if (pid > 0 && session_leader_of(pid) == leader) {
+			what(pid);
+			n++;
+		}
 	}
 	closedir(proc);
+	return n;
+}
+
+static void leave(pid_t pid)
+{
+	(void)pid;
+	usleep(10000);
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
 }
 
 int main(int argc, char **argv)
 {
+	void (*what)(pid_t pid) = move;
+	time_t until;
 	pid_t pid;
 	int status;
 
-	if (argc < 3)
+	if (argc < 4)
 		return 125;
 	by_move_pages = !strcmp(argv[1], "move_pages");
+	if (!strcmp(argv[1], "nobody"))
+		what = leave;
+	until = time(NULL) + atoi(argv[2]);
 	pid = fork();
 	if (pid < 0)
 		return 125;
 	if (!pid) {
 		setsid();
-		execv(argv[2], argv + 2);
+		execv(argv[3], argv + 3);
 		_exit(127);
 	}
 	while (!waitpid(pid, &status, WNOHANG)) {
-		move_all(pid);
+		each_of(pid, what);
 		for (struct session *s = sessions; s < sessions + SESSIONS; s++) {
 			if (s->pid && session_leader_of(s->pid) != pid)
 				forget(s);
 		}
+		if (time(NULL) < until)
+			continue;
+		while (each_of(pid, end))	/* the number of the session is taken until its leader has been waited for */
+			usleep(1000);
+		waitpid(pid, &status, 0);
+		status = TIME_IS_UP << 8;
+		break;
 	}
 	fprintf(stderr, "profiled %lu, moved %lu\n", attached, moved);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
