@@ -148,6 +148,15 @@ class Runs(unittest.TestCase):
         self.assertFalse(runs.has_enough(ROW, "6.1", [*aside, run(99)]))
         self.assertTrue(runs.has_enough(ROW, "6.1", [*aside, run(100)]))
 
+    def test_a_run_lasts_as_what_is_left_needs_by_the_rate_of_earlier_runs(self):
+        older = run(40, seconds=10, older=True)  # 4 a second
+        self.assertEqual(runs.length(ROW, "6.1", [older], 25), 25, "50 s for twice the 100 that are wanted")
+        self.assertEqual(runs.length(ROW, "6.1", [older], 60), 50)
+        self.assertEqual(runs.length(ROW, "6.1", [older, run(80, seconds=20)], 60), 10)
+        self.assertEqual(runs.length(ROW, "6.1", [older, run(99, seconds=25)], 60), ROW.seconds, "and never less")
+        self.assertEqual(runs.length(ROW, "6.1", [], 25), ROW.seconds, "nothing to go by")
+        self.assertEqual(runs.length(ROW, "6.1", [older], 2), 2, "--quick")
+
     def test_a_run_of_an_older_module_counts_for_nothing_and_is_told_of(self):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)

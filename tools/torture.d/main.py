@@ -71,7 +71,8 @@ def work(args: argparse.Namespace, task: Task, store: runs.Store, end: float) ->
     row, kernel = task
     while not runs.has_enough(row, kernel, store.runs(row, kernel)) and time.monotonic() < end:
         print(f"torture: {row.name} [{kernel}] ...", file=sys.stderr, flush=True)
-        run = runs.perform(ROOT, row, kernel, row.quick if args.quick else row.seconds * (LONGER if kernel in FRAGMENTS else 1))
+        longest = row.quick if args.quick else row.seconds * (LONGER if kernel in FRAGMENTS else 1)
+        run = runs.perform(ROOT, row, kernel, runs.length(row, kernel, store.runs(row, kernel), longest))
         store.add(run)
         print(f"torture: {row.name} [{kernel}]: {run['count']} {row.unit} in {run['seconds']} s"
               f"{', FAILED: ' + run['failed'] if run['failed'] else ''}", file=sys.stderr, flush=True)

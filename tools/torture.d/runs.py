@@ -76,6 +76,16 @@ def is_reached(row: Row, kernel: str, counted: Sequence[Run]) -> bool:
         all(sum(run.get(part, 0) for run in counted) >= least for part, least in row.least.items())
 
 
+def length(row: Row, kernel: str, runs: Sequence[Run], longest: int) -> int:
+    """Seconds of the next run: for what is left at the rate of earlier runs, of whatever commit, and as much again, from
+    `row.seconds` to `longest`; `row.seconds`, or less where `longest` is, when there is none to go by."""
+    done = [run for run in runs if run["count"] > 0 and run["seconds"] > 0]
+    rate = sum(run["count"] for run in done) / max(sum(run["seconds"] for run in done), 1)
+    left = row.wanted[kernel] - sum(run["count"] for run in counting(runs))
+    needed = 2 * left / rate if rate else 0
+    return min(longest, max(row.seconds, round(needed)))
+
+
 def counting(runs: Sequence[Run]) -> List[Run]:
     """Those that say something of what ships: not the explained failures, nor what is older or of no known commit."""
     return [run for run in runs if is_commit(run["commit"]) and not run.get("explained") and not run.get("older")]
