@@ -27,7 +27,8 @@
 #include "../../support/ship.h"
 
 #define BYTES	(4ul << 20)
-#define A_MOVE	20000	/* microseconds of the target's move, about */
+#define A_MOVE	20000	/* microseconds of the target's move, at least */
+#define MEASURED 12	/* calls, of each mode and path some */
 #define STILL	4	/* calls that end after the target: the one under way, those beside a look of the clock, the refusal */
 #define LONGER	60.0	/* seconds, until somebody was killed in every way of asking, and pages had moved in every way */
 #define FREED	1.0	/* seconds */
@@ -43,6 +44,7 @@ struct mover {
 };
 
 static char *memory;
+static useconds_t a_move = A_MOVE;
 static double freed_within = FREED;
 static __u32 switches;	/* of the sessions: huge pages are split where the module can */
 static unsigned long late, killed_in[SHIP_MODES];
@@ -87,10 +89,17 @@ static pid_t spawn(void)
 	return pid;
 }
 
-/* Node after node on every path, as hmkd does and otherwise, until the target has gone. */
-static void *moves(void *arg)
+/* Once, the n-th time: node after node on every path, as hmkd does and otherwise. */
+static int move(struct ship *s, unsigned long n)
 {
 	static const __u32 how[] = { 0, HMK_MOVE_SYNC_COPY, HMK_MOVE_FORCE_VMA, HMK_MOVE_SHARED };
+
+	return ship_move(s, ship_mode_of(n), how[n % 4], 0, (__u64)memory, BYTES, (int)(n / 4 % 4), (int)(n / 5 % 4));
+}
+
+/* Until the target has gone. */
+static void *moves(void *arg)
+{
 	struct mover *m = arg;
 	enum ship_mode mode;
 
@@ -98,7 +107,7 @@ static void *moves(void *arg)
 		const unsigned long n = m->first + m->calls;
 
 		mode = ship_mode_of(n);
-		m->last = ship_move(&m->ship, mode, how[n % 4], 0, (__u64)memory, BYTES, (int)(n / 4 % 4), (int)(n / 5 % 4));
+		m->last = move(&m->ship, n);
 		m->calls++;
 	} while (!m->last);
 	killed_in[mode]++;
@@ -128,27 +137,55 @@ static void choose_cpus(unsigned long round)
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-static unsigned long one(unsigned long round)
+static void begin(int fd, pid_t pid, unsigned long round)
 {
-	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID,
+	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = pid,
 				.params = { .mask = HMK_PARAM_INTERVAL | HMK_PARAM_SWITCHES, .interval_ns = 50000000,
 					    .switches = switches } };
+
+	check(!ioctl(fd, HMK_IOC_ATTACH, &a) && !ioctl(fd, HMK_IOC_START, 0), "attach and start", round);
+}
+
+/* How long a move takes on this kernel: who is always killed before the first has begun is killed in no move. */
+static void measure(void)
+{
+	const int fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	const pid_t pid = spawn();
+	double seconds = now();
+	struct ship ship;
+
+	ship_begin(&ship, fd, 1);
+	begin(fd, pid, 0);
+	for (unsigned long n = 0; n < MEASURED; n++)
+		check(!move(&ship, n), "what lives can be moved", 0);
+	seconds = (now() - seconds) / MEASURED;
+	if (seconds * 1e6 > A_MOVE)
+		a_move = (useconds_t)(seconds * 1e6);
+	printf("a move takes %.1f ms\n", 1e3 * seconds);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(fd);
+}
+
+static unsigned long one(unsigned long round)
+{
 	struct mover m = { .fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC), .first = (unsigned int)rand() % 16 };
 	pthread_t thread;
 	unsigned long calls;
 	double end;
+	pid_t pid;
 
 	ship_begin(&m.ship, m.fd, (uint64_t)rand());
 	choose_cpus(round);
-	a.pidfd = spawn();
-	check(!ioctl(m.fd, HMK_IOC_ATTACH, &a) && !ioctl(m.fd, HMK_IOC_START, 0), "attach and start", round);
+	pid = spawn();
+	begin(m.fd, pid, round);
 	pthread_create(&thread, NULL, moves, &m);
 	while (m.calls < (unsigned long)rand() % 3)
 		sched_yield();
-	usleep((useconds_t)rand() % A_MOVE);
-	kill(a.pidfd, SIGKILL);
+	usleep((useconds_t)rand() % a_move);
+	kill(pid, SIGKILL);
 	end = now() + freed_within;
-	waitpid(a.pidfd, NULL, 0);
+	waitpid(pid, NULL, 0);
 	calls = m.calls;
 	pthread_join(thread, NULL);
 	if (now() >= end) {
@@ -186,9 +223,9 @@ static int lacking(void)
 
 int main(int argc, char **argv)
 {
-	const double end = now() + atof(argv[1]);
 	const unsigned long may_be_late = strtoul(argv[3], NULL, 0);
 	unsigned long kills = 0, calls = 0;
+	double end;
 
 	(void)argc;
 	srand((unsigned int)strtoul(argv[2], NULL, 0));
@@ -197,6 +234,8 @@ int main(int argc, char **argv)
 	switches = known_switches();
 	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	madvise(memory, BYTES / 2, MADV_HUGEPAGE);
+	measure();
+	end = now() + atof(argv[1]);
 	while (now() < end || (lacking() && now() < end + LONGER))
 		calls += one(kills++);
 	printf("kills %lu, moves of the whole target %lu, not let go in time %lu\n", kills, calls, late);
