@@ -325,10 +325,15 @@ json moment_row(const Moment& moment, const std::vector<Tier>& tiers) {
   for (const Tier& tier : tiers)
     rows.push_back({{"accesses", sum_over(moment.accesses, tier.nodes)},
                     {"resident_bytes", sum_over(moment.resident_bytes, tier.nodes)}});
-  return {{"start_ns", moment.start_ns},           {"end_ns", moment.end_ns},
-          {"intervals", moment.intervals},         {"managed", moment.is_managed},
-          {"profile_ns", moment.profile_ns},       {"promoted_bytes", moment.promoted_bytes},
-          {"demoted_bytes", moment.demoted_bytes}, {"tiers", rows}};
+  return {{"start_ns", moment.start_ns},
+          {"end_ns", moment.end_ns},
+          {"intervals", moment.intervals},
+          {"managed", moment.is_managed},
+          {"profile_ns", moment.profile_ns},
+          {"promoted_bytes", moment.promoted_bytes},
+          {"demoted_bytes", moment.demoted_bytes},
+          {"planned_bytes", moment.planned_bytes},
+          {"tiers", rows}};
 }
 
 }  // namespace

@@ -274,6 +274,9 @@ Moment Target::moment(Mode mode) const {
                 .profile_ns = interval.profile_ns,
                 .promoted_bytes = last_->promoted_bytes,
                 .demoted_bytes = last_->demoted_bytes,
+                .planned_bytes = mode == Mode::manage
+                                     ? last_->planned_promote_bytes + last_->planned_demote_bytes
+                                     : 0,
                 .accesses = accesses_by_node(snapshot_)};
   const double seconds = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9;
   for (auto& [node, accesses] : moment.accesses) accesses *= seconds;

@@ -14,6 +14,7 @@ void join(Moment& earlier, Moment later) {
   earlier.profile_ns += later.profile_ns;
   earlier.promoted_bytes += later.promoted_bytes;
   earlier.demoted_bytes += later.demoted_bytes;
+  earlier.planned_bytes += later.planned_bytes;
   for (const auto& [node, accesses] : later.accesses) earlier.accesses[node] += accesses;
   earlier.resident_bytes = std::move(later.resident_bytes);
 }

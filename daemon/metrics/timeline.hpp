@@ -21,6 +21,7 @@ struct Moment {
   std::uint64_t intervals = 1;
   bool is_managed = false;  ///< in one of them, at least
   std::uint64_t profile_ns = 0, promoted_bytes = 0, demoted_bytes = 0;
+  std::uint64_t planned_bytes = 0;                   ///< to be moved, as decided at its end
   std::map<int, double> accesses = {};               ///< by node, of all of them
   std::map<int, std::uint64_t> resident_bytes = {};  ///< by node, in the last
 };

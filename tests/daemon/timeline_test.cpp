@@ -12,6 +12,7 @@ Moment moment(std::uint64_t number) {
           .is_managed = number == 3,
           .profile_ns = 1,
           .promoted_bytes = number,
+          .planned_bytes = 2 * number,
           .accesses = {{0, 2.0}, {number % 2 == 0 ? 1 : 2, 1.0}},
           .resident_bytes = {{0, number}}};
 }
@@ -53,12 +54,14 @@ TEST(Timeline, LosesNothingHoweverLongItRuns) {
     sum.intervals += one.intervals;
     sum.profile_ns += one.profile_ns;
     sum.promoted_bytes += one.promoted_bytes;
+    sum.planned_bytes += one.planned_bytes;
     for (const auto& [node, accesses] : one.accesses) sum.accesses[node] += accesses;
   }
   EXPECT_EQ(at, 10 * kMany);
   EXPECT_EQ(sum.intervals, kMany);
   EXPECT_EQ(sum.profile_ns, kMany);
   EXPECT_EQ(sum.promoted_bytes, promoted);
+  EXPECT_EQ(sum.planned_bytes, 2 * promoted);
   EXPECT_EQ(sum.accesses[0], 2.0 * kMany);
   EXPECT_EQ(sum.accesses[1] + sum.accesses[2], 1.0 * kMany);
   EXPECT_TRUE(all[0].is_managed) << "one of them was";

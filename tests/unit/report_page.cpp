@@ -28,6 +28,7 @@ json moments(std::size_t nr, std::size_t moved) {
                    {"profile_ns", 30'000'000 + i},
                    {"promoted_bytes", is_after ? 4096 * (i + 1) : 0},
                    {"demoted_bytes", 0},
+                   {"planned_bytes", i + moved + 1 >= nr ? 4096 : 0},
                    {"tiers",
                     {{{"accesses", is_after ? 90.0 : 10.0}, {"resident_bytes", 1}},
                      {{"accesses", is_after ? 10.0 : 90.0}, {"resident_bytes", 1}}}}});
@@ -122,6 +123,20 @@ TEST(ReportPage, ComparesTheTimeBeforeAnythingMovedWithTheEnd) {
             "<td>served by tier 2 (200 ns)</td><td>90 %</td><td>10 %</td>");
   EXPECT_NE(page.find("<td>190 ns</td><td>110 ns</td>"), page.npos);
   EXPECT_NE(page.find("<td>50 s</td><td>11 s</td>"), page.npos) << "the last tenth and one";
+}
+
+TEST(ReportPage, WhatMovedBeforeItWasCountedIsNotBefore) {
+  json moves = process();
+  json& moments = moves["history"]["moments"];
+  moments[48]["planned_bytes"] = 4096;
+  moments[49]["tiers"] = moments[50]["tiers"];  // moved, and counted with the next
+  const std::string page = report_page(report(json::array({moves})));
+  EXPECT_EQ(cells_of(page, "served by tier 1"),
+            "<td>served by tier 1 (100 ns)</td><td>10 %</td><td>90 %</td>");
+  EXPECT_NE(page.find("<td>49 s</td><td>11 s</td>"), page.npos);
+  moments[48]["intervals"] = 2;
+  EXPECT_NE(report_page(report(json::array({moves}))).find("<td>48 s</td><td>11 s</td>"), page.npos)
+      << "of two told as one, one may be after the plan";
 }
 
 TEST(ReportPage, EveryPictureIsLabelledAndEveryPartIsThere) {

@@ -84,6 +84,10 @@ bool has_moved(const json& moment) {
   return number(moment.at("promoted_bytes")) + number(moment.at("demoted_bytes")) > 0;
 }
 
+bool has_plan(const json& moment) {
+  return number(moment.at("planned_bytes")) > 0;
+}
+
 std::string share_text(const Sum& sum, std::size_t t) {
   return sum.total > 0 && t < sum.accesses.size() ? percent_text(sum.accesses[t] / sum.total)
                                                   : kUnknown;
@@ -98,12 +102,16 @@ std::string latency_text(const Sum& sum, const json& tiers) {
   return sum.total > 0 ? coordinate(std::round(latency / sum.total)) + " ns" : kUnknown;
 }
 
-/// Before: until something moved for the first time. After: the last tenth, when something has.
+/// Before: until moves were planned for the first time; from then on pages may have moved that are
+/// not counted yet. Of intervals told as one it is not known which of them the plan ended. After:
+/// the last tenth, when something has moved.
 std::string before_and_after(const json& moments, const json& tiers) {
   const auto first = std::ranges::find_if(moments, has_moved);
   const auto last = moments.end() -
                     static_cast<std::ptrdiff_t>(std::min(moments.size() / 10 + 1, moments.size()));
-  const Sum before = sum_of(moments.begin(), first);
+  auto planned = std::ranges::find_if(moments, has_plan);
+  if (planned != moments.end() && number(planned->at("intervals")) == 1) ++planned;
+  const Sum before = sum_of(moments.begin(), std::min(planned, first));
   const Sum after = first == moments.end() ? Sum{} : sum_of(std::max(first, last), moments.end());
   Rows rows;
   for (std::size_t t = 0; t < tiers.size(); ++t)
