@@ -38,6 +38,9 @@ class Device {
   /// The newest interval. err EAGAIN: nothing published yet.
   virtual Result<Snapshot> snapshot() = 0;
   virtual Result<hmk_stats> stats() = 0;
+  /// Where each page of [start, start + length) lies now: a node, or a negative errno (ENOENT:
+  /// there is none). Walks the page tables of that range while the caller waits.
+  virtual Result<std::vector<std::int32_t>> places(std::uint64_t start, std::uint64_t length) = 0;
   /// Change the members named by params.mask from the next interval on.
   virtual Result<void> set(const hmk_params& params) = 0;
   /// Start or stop the interval clock; regions keep their history.

@@ -92,6 +92,7 @@ class KernelDevice : public Device {
   Result<std::vector<hmk_event>> read_events() override;
   Result<Snapshot> snapshot() override;
   Result<hmk_stats> stats() override;
+  Result<std::vector<std::int32_t>> places(std::uint64_t start, std::uint64_t length) override;
   Result<void> set(const hmk_params& params) override;
   Result<void> run(bool runs) override;
   Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
@@ -136,6 +137,21 @@ Result<hmk_stats> KernelDevice::stats() {
   stats.size = sizeof(stats);
   if (const int err = call(fd_.get(), HMK_IOC_STATS, &stats)) return failed("STATS", err);
   return stats;
+}
+
+Result<std::vector<std::int32_t>> KernelDevice::places(std::uint64_t start, std::uint64_t length) {
+  std::vector<std::int32_t> places(length / HMK_PAGE_SIZE);
+  hmk_range range{.start = start,
+                  .length = length,
+                  .node = -1,
+                  .flags = 0,
+                  .status = reinterpret_cast<std::uintptr_t>(places.data())};
+  hmk_move request{};
+  request.size = sizeof(request);
+  request.ranges = reinterpret_cast<std::uintptr_t>(&range);
+  request.nr_ranges = 1;
+  if (const int err = call(fd_.get(), HMK_IOC_MOVE, &request)) return failed("MOVE", err);
+  return places;
 }
 
 Result<void> KernelDevice::set(const hmk_params& params) {

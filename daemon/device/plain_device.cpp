@@ -103,6 +103,7 @@ class PlainDevice : public Device {
     return table_;
   }
   Result<hmk_stats> stats() override { return stats_; }
+  Result<std::vector<std::int32_t>> places(std::uint64_t start, std::uint64_t length) override;
   Result<void> set(const hmk_params& params) override;
   Result<void> run(bool runs) override;
   Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
@@ -270,6 +271,12 @@ Result<void> PlainDevice::read_policies() {
                    " cannot be read: what the process has bound to "
                    "nodes is unknown",
                "run hmkd as root or set move_bound: yes", err};
+}
+
+Result<std::vector<std::int32_t>> PlainDevice::places(std::uint64_t start, std::uint64_t length) {
+  std::vector<void*> pages;
+  for (std::uint64_t at = start; at < start + length; at += kPage) pages.push_back(address(at));
+  return places_of(pid_, pages);
 }
 
 Result<void> PlainDevice::move(std::uint64_t cookie, std::span<const hmk_range> ranges,

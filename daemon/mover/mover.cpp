@@ -135,8 +135,53 @@ Result<void> Mover::rehearse(const policy::Plan& plan) {
   return {};
 }
 
+/// Where the tier is one node the module leaves what is there.
+bool Mover::may_be_there(const policy::Move& move) const {
+  const int tier = tier_of(tiers_, move.to);
+  return tier >= 0 && tiers_[static_cast<std::size_t>(tier)].size() > 1;
+}
+
+/// The parts of a piece that are not in the target's tier; the whole where that cannot be told.
+std::vector<Mover::Step> Mover::parts_elsewhere(const Step& step) {
+  const auto places = device_.places(step.move.start, step.move.length);
+  if (!places) return {step};
+  const int tier = tier_of(tiers_, step.move.to);
+  const auto elsewhere = [&](std::int32_t node) {
+    return node >= 0 && tier_of(tiers_, node) != tier;
+  };
+  std::vector<Step> parts;
+  for (auto at = places->begin(); at != places->end();) {
+    const auto first = std::find_if(at, places->end(), elsewhere);
+    at = std::find_if_not(first, places->end(), elsewhere);
+    if (first == at) break;
+    Step part = step;
+    part.move.start += static_cast<std::uint64_t>(first - places->begin()) * policy::kPage;
+    part.move.length = part.move.bytes = static_cast<std::uint64_t>(at - first) * policy::kPage;
+    if (step.move.bytes != 0)
+      part.move.saved_ns_per_s *=
+          static_cast<double>(part.move.bytes) / static_cast<double>(step.move.bytes);
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+/// Of as much as one ticket holds.
+void Mover::leave_what_is_there() {
+  std::deque<Step> asked;
+  for (std::uint64_t bytes = 0; !waiting_.empty() && bytes <= kTicketBytes; waiting_.pop_front()) {
+    const Step& next = waiting_.front();
+    for (const Step& step : may_be_there(next.move) ? parts_elsewhere(next) : std::vector{next}) {
+      bytes += step.move.bytes;
+      asked.push_back(step);
+    }
+  }
+  waiting_.insert(waiting_.begin(), asked.begin(), asked.end());
+}
+
 Result<void> Mover::send() {
-  if (in_flight_ || waiting_.empty()) return {};
+  if (in_flight_) return {};
+  leave_what_is_there();
+  if (waiting_.empty()) return {};
   held_until_.reset();
   Ticket ticket{next_cookie_, {}, {}};
   std::uint64_t bytes = 0;

@@ -4,8 +4,10 @@
 // flight; in it, and from ticket to ticket, a piece that makes room is followed
 // by the piece that uses it, so that no tier stands empty while a plan runs. What
 // makes room for another process goes first; until it has, the reserve lends it.
-// With HMK_MOVE_PAIRED two pieces are under way at a time, so that one is demoted
-// while the one before is promoted, and what makes room leads by one piece more.
+// Where a tier has several nodes each piece that goes there is asked where its pages are just
+// before it is sent, and what is in that tier stays: a record tells two nodes of a region, as they
+// were when it was counted. With HMK_MOVE_PAIRED two pieces are under way at a time, so that one is
+// demoted while the one before is promoted, and what makes room leads by one piece more.
 //
 //   mover.start(plan, tiers, seq);
 //   on HMK_EVENT_TICKET: mover.finish(cookie, time_ns);
@@ -89,6 +91,9 @@ class Mover {
   void lead_by_a_piece();
   void enqueue(const policy::Move& promotion, std::span<const policy::Move> victims);
   Result<void> send();
+  bool may_be_there(const policy::Move& move) const;
+  void leave_what_is_there();
+  std::vector<Step> parts_elsewhere(const Step& step);
   void account(const Step& step, const hmk_range_result& result);
   Pace::Pair pair_of(const Step& step) const;
 

@@ -49,6 +49,8 @@ struct FakeKernel {
   std::map<std::uint64_t, std::vector<hmk_range_result>> finished;
   std::vector<std::uint64_t> cancelled;  ///< cookies
   int refuse_move = 0;                   ///< errno of the next moves
+  std::function<std::int32_t(std::uint64_t)>
+      place;  ///< node of a page by its address; none: not told
   int refuse_set = 0;
   bool throw_at_events = false;
   std::function<void()> when_set;
@@ -114,6 +116,13 @@ class FakeDevice : public Device {
     stats.huge_split = 4;
     stats.huge_left = 5;
     return stats;
+  }
+  Result<std::vector<std::int32_t>> places(std::uint64_t start, std::uint64_t length) override {
+    if (!kernel_.place) return Error{"hmk refused MOVE", "", EPERM};
+    std::vector<std::int32_t> places;
+    for (std::uint64_t at = start; at < start + length; at += HMK_PAGE_SIZE)
+      places.push_back(kernel_.place(at));
+    return places;
   }
   Result<void> set(const hmk_params& params) override {
     if (kernel_.refuse_set != 0) return Error{"hmk refused SET", "", kernel_.refuse_set};

@@ -181,6 +181,55 @@ TEST_F(MoverTest, PiecesEndAtHugePagesAndAddUp) {
   EXPECT_EQ(at, 12 * kMiB + 4096);
 }
 
+TEST_F(MoverTest, WhatIsInTheTiersOtherNodesStaysThere) {
+  constexpr std::uint64_t kPage = HMK_PAGE_SIZE;
+  policy::Plan plan;
+  plan.promotions = {move_of(0, 8 * kPage, 4, 0), move_of(4 * kMiB, 2 * kPage, 1, 6)};
+  plan.promotions[0].saved_ns_per_s = 800;
+  const std::vector<std::int32_t> nodes = {4, 1, 5, 4, -ENOENT, 0, 3, 4};
+  std::vector<std::uint64_t> asked;
+  kernel_.place = [&](std::uint64_t at) {
+    asked.push_back(at);
+    return nodes.at(at / kPage);
+  };
+  std::vector<policy::Move> ended;
+  mover_.on_end([&](const policy::Move& move, const hmk_range_result&) { ended.push_back(move); });
+  ASSERT_TRUE(mover_.start(plan, {{0, 1, 2, 3}, {4, 5}, {6}}, 1));
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(starts(0), (Starts{0, 2 * kPage, 7 * kPage, 4 * kMiB}));
+  EXPECT_EQ(kernel_.tickets[0].ranges[1].length, 2 * kPage);
+  EXPECT_EQ(asked.size(), nodes.size())
+      << "what goes to a tier of one node is not asked";
+  finish(all_clean);
+  ASSERT_EQ(ended.size(), 4u);
+  EXPECT_EQ(ended[1].bytes, 2 * kPage);
+  EXPECT_DOUBLE_EQ(ended[1].saved_ns_per_s, 200);
+}
+
+TEST_F(MoverTest, WhatIsAllInTheTierIsNotSentHoweverMuchOfItComesFirst) {
+  policy::Plan plan;
+  plan.promotions = {move_of(0, 40 * kMiB, 2, 0)};
+  kernel_.place = [](std::uint64_t at) { return at < 36 * kMiB ? 1 : 2; };
+  ASSERT_TRUE(mover_.start(plan, {{0, 1}, {2}}, 1));
+  EXPECT_EQ(starts(0), (Starts{36 * kMiB}));
+  finish(all_clean);
+  kernel_.place = [](std::uint64_t) { return 1; };
+  ASSERT_TRUE(mover_.start(plan, {{0, 1}, {2}}, 2));
+  EXPECT_TRUE(kernel_.tickets.empty());
+  EXPECT_FALSE(mover_.is_busy());
+}
+
+TEST_F(MoverTest, APieceThatCannotBeAskedOrGoesToATierOfOneNodeIsSentWhole) {
+  policy::Plan plan;
+  plan.promotions = {move_of(0, kMiB, 2, 0)};
+  ASSERT_TRUE(mover_.start(plan, {{0, 1}, {2}}, 1));
+  finish(all_clean);
+  kernel_.place = [](std::uint64_t) { return 0; };
+  ASSERT_TRUE(mover_.start(plan, {{0}, {2}}, 2));
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges[0].length, kMiB);
+}
+
 TEST_F(MoverTest, ANewPlanTakesThePlaceOfWhatWasNotSent) {
   policy::Plan plan;
   plan.promotions = {move_of(0, 64 * kMiB, 3, 0)};

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <stdexcept>
 
 #include "decide.hpp"
+#include "machine/watcher.hpp"
 
 namespace hmk::sim {
 
@@ -111,6 +113,14 @@ class Host::Module final : public Device {
   }
   Result<Snapshot> snapshot() override { return host_->snapshot_; }
   Result<hmk_stats> stats() override { return hmk_stats{}; }
+  Result<std::vector<std::int32_t>> places(std::uint64_t start, std::uint64_t length) override {
+    const Memory& memory = *host_->memory_;
+    const std::uint64_t first = (start - Watcher::kStart) / Memory::kPage;
+    std::vector<std::int32_t> places;
+    for (std::uint64_t page = first; page < first + length / Memory::kPage; ++page)
+      places.push_back(page < memory.pages() ? memory.node(page) : -ENOENT);
+    return places;
+  }
   Result<void> set(const hmk_params& params) override {
     if (params.mask & HMK_PARAM_BUDGET) host_->budget_percent_ = params.budget_bp / 100.0;
     return {};
