@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <string>
 
 #include "machine.hpp"
+#include "machine/possible.hpp"
 #include "machine/report.hpp"
 
 using namespace hmk::sim;
@@ -15,7 +17,7 @@ namespace {
 std::string told(Question question, std::uint64_t seed) {
   question.seed = seed;
   const Answer alone = place(question, System::kFirstTouch);
-  return to_json(question, {alone, alone, {place(question, System::kReactive)}}).dump();
+  return to_json(question, {alone, alone, {}, {place(question, System::kReactive)}}).dump();
 }
 
 Bytes moved(const Answer& answer) {
@@ -72,6 +74,28 @@ TEST_P(MachineStationary, NothingBeatsTheBestStaticPlacement) {
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, MachineStationary,
                          testing::Values("gups-stable", "needle", "even", "fits"));
+
+class MachinePossible : public testing::TestWithParam<std::string> {};
+
+TEST_P(MachinePossible, NothingBeatsTheBestThatIsPossible) {
+  for (const std::uint64_t seed : {1, 2}) {
+    Question question = shipped(GetParam(), 50);
+    question.seed = seed;
+    const Possible best = possible(question);
+    EXPECT_LE(best.bound_ns, best.schedule_ns);
+    EXPECT_GE(best.bound_ns, 0.98 * best.schedule_ns) << "within 2 % of it there is a placement";
+    for (const System system : {System::kFirstTouch, System::kStatic, System::kReactive})
+      EXPECT_GE(place(question, system).ns, best.bound_ns * (1 - 1e-9))
+          << to_string(system) << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, MachinePossible, testing::ValuesIn(workload_names()));
+
+TEST(MachinePossibleWhereAllFits, IsTheTimeWithAllInTheFastestTier) {
+  const Question question = shipped("fits", 50);
+  EXPECT_NEAR(possible(question).bound_ns, place(question, System::kStatic).ns, 1);
+}
 
 class MachineConserves : public testing::TestWithParam<const char*> {};
 

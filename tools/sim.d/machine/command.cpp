@@ -107,7 +107,10 @@ void understand(Question& question, const Words& words, bool has_mlp) {
 }
 
 Compared compare(const Question& question, const std::vector<std::string>& systems) {
-  Compared found{place(question, System::kFirstTouch), place(question, System::kStatic), {}};
+  Compared found{place(question, System::kFirstTouch),
+                 place(question, System::kStatic),
+                 possible(question),
+                 {}};
   for (const std::string& name : systems)
     found.answers.push_back(name == "first-touch" ? found.first_touch
                             : name == "static"    ? found.best_static

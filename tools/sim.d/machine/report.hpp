@@ -6,13 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "machine/possible.hpp"
 #include "machine/system.hpp"
 
 namespace hmk::sim {
 
-/// First touch and the best static placement are known of every question.
+/// First touch, the best static placement and the best that is possible are known of every question.
 struct Compared {
   Answer first_touch, best_static;
+  Possible best;
   std::vector<Answer> answers;  // of the systems asked for
 };
 

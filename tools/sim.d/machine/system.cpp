@@ -192,12 +192,17 @@ std::string_view to_string(System system) {
   }
 }
 
-Answer place(const Question& question, System system) {
+Setting set_up(const Question& question) {
   const Workload load = with_period(question.workload, question.period);
   Memory memory(load.memory, rooms_of(question), question.machine.tiers,
                 (1ull << question.means.leaf_shift) / Memory::kPage);
   const double seconds = question.seconds > 0 ? question.seconds : load.seconds;
-  const WorkPlan plan = plan_work(load, seconds, question.seed, question.machine, memory);
+  WorkPlan plan = plan_work(load, seconds, question.seed, question.machine, memory);
+  return {std::move(memory), std::move(plan)};
+}
+
+Answer place(const Question& question, System system) {
+  auto [memory, plan] = set_up(question);
   if (system == System::kStatic) memory.place_by(true_heat(plan), question.machine.tiers);
   Answer answer = system == System::kReactive ? manage(question, plan, memory)
                                               : leave_alone(question, plan, memory);

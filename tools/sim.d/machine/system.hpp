@@ -15,6 +15,7 @@
 
 #include "config/config.hpp"
 #include "machine/lab_machine.hpp"
+#include "machine/memory.hpp"
 #include "machine/program.hpp"
 #include "machine/tickets.hpp"
 #include "machine/workload.hpp"
@@ -69,7 +70,15 @@ struct Answer {
   std::vector<Moment> moments = {};
 };
 
+/// What every system begins with: the work, and memory as first touch leaves it.
+struct Setting {
+  Memory memory;
+  WorkPlan plan;
+};
+
 /// Throws std::invalid_argument where the question makes no sense.
+Setting set_up(const Question& question);
+/// Throws as set_up() does.
 Answer place(const Question& question, System system);
 
 }  // namespace hmk::sim
