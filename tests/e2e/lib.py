@@ -18,10 +18,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Callable, Dict, List, Optional, Tuple, TypeVar, Union
+from typing import Callable, Dict, List, Optional, Set, Tuple, TypeVar, Union
 
 T = TypeVar("T")
 RESULTS = Path(os.environ.get("HMK_LAB", "/run/hmk-lab"))
+LOG_LINES = 20
+LOGS: Set[Path] = set()  # of hmkd, where the test's own output does not have it
 
 
 def build(name: str) -> str:
@@ -44,6 +46,8 @@ def check(holds: bool, what: str) -> None:
     """Go on only if `what` holds."""
     print(f"{'ok' if holds else 'NOT OK'}: {what}", flush=True)
     if not holds:
+        for log in LOGS:
+            print(f"the end of {log}:", *log.read_text(encoding="utf-8").splitlines()[-LOG_LINES:], sep="\n", flush=True)
         sys.exit(1)
 
 
@@ -285,13 +289,16 @@ MOVE_COST = "move_cost: 1154ns\n"
 
 def start_hmkd(config: str, log: Optional[Path] = None, options: Tuple[object, ...] = (), under: Tuple[str, ...] = (),
                control: str = CONTROL) -> subprocess.Popen:
-    """hmkd with these lines of configuration, which serves at `control`; its log is the test's own if none is named."""
+    """hmkd with these lines of configuration, which serves at `control`; its log is the test's own if none is named, and is told
+    where the test fails if one is."""
     Path(CONFIG).write_text(config if "move_cost:" in config else MOVE_COST + config, encoding="ascii")
     Path(control).unlink(missing_ok=True)  # of one that was killed
     daemon = subprocess.Popen([*under, build("daemon/hmkd"), "--config", CONFIG, "--socket", control, *map(str, options)],
                               stderr=log.open("wb") if log else None)
+    if log:
+        LOGS.add(log)
     wait_for(lambda: os.path.exists(control) or daemon.poll() is not None, 30, "hmkd serves")
-    check(daemon.poll() is None, f"hmkd runs{': ' + log.read_text(encoding='utf-8') if log and daemon.poll() is not None else ''}")
+    check(daemon.poll() is None, "hmkd runs")
     return daemon
 
 

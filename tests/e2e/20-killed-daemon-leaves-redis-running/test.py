@@ -39,11 +39,10 @@ def start_hmkd(pid: int, first: int) -> subprocess.Popen:
 
 
 def wait_until_promoted(goal: int, what: str) -> None:
-    """What hmkd knows and has said is shown when it does not come to that."""
+    """What hmkd knows is shown when it does not come to that."""
     try:
         lib.wait_for(lambda: promoted() >= goal, 60, what)
     except SystemExit:
-        print(LOG.read_text(encoding="utf-8"), flush=True)
         for verb in ("status", "stats", "gain"):
             print(lib.run(lib.build("tools/hmkctl/hmkctl"), "--socket", lib.CONTROL, verb, check_status=False).stdout, flush=True)
         raise
