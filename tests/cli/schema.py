@@ -23,6 +23,7 @@ CALLS: List[Call] = [
     ("rule", ["attach", "comm=x+min-size=1GiB"], []), ("rule", ["detach", "4711+children"], []), ("rule", ["attach", "not", "user=0"], []),
     ("heatmap", ["heatmap", "--intervals", "1", "--rows", "3"], []), ("record", ["record", "@ROOT@/r", "--intervals", "1"], []),
     ("report", ["report", "-o", "@ROOT@/r.html"], []), ("try", ["try", "4711", "--intervals", "1"], []),
+    ("plan", ["plan", "cut", str(HERE.parent / "plan/zero.yaml")], []),
     ("error", ["reload"], []), ("error", ["statsu"], []), ("error", ["attach", "77"], []), ("error", ["get", "mod"], [])]
 
 

@@ -58,6 +58,8 @@ constexpr std::array kVerbs{
          hmkctl::make_reload},
     Verb{"pause", "stop profiling and moving, keep what was learnt", hmkctl::make_pause},
     Verb{"resume", "go on after a pause", hmkctl::make_resume},
+    Verb{"plan", "what could be done with a program's memory, worked out beforehand",
+         hmkctl::make_plan},
     Verb{"doctor", "what this machine offers, what is missing, and what to do about it",
          hmkctl::make_doctor},
     Verb{"completion", "print a completion script for bash, zsh or fish", hmkctl::make_completion},
