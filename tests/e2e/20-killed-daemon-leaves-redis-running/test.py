@@ -6,6 +6,7 @@
 """SIGKILL of hmkd at random moments of a migrating run: redis-server keeps serving, every value
 stays right, a restarted hmkd attaches again, and afterwards module and memory are as before."""
 import json
+import math
 import os
 import random
 import re
@@ -21,6 +22,7 @@ import lib  # noqa: E402
 LOAD = lib.build("tools/load/hmk-load-kv")
 REDIS, STATE, LOG = "/run/redis.sock", "/run/load.state", Path("/run/hmkd.log")
 FEWEST, KEYS = 10, 60000
+MOST = math.log2((40 << 20) / lib.SLOWNESS)  # of the bytes that are waited for: a slower program heats less
 rng = random.Random(int(lib.seed()))
 
 
@@ -73,7 +75,7 @@ load = subprocess.Popen([LOAD, "run", "--socket", REDIS, "--state", STATE, "--re
 kills, end = 0, time.monotonic() + int(os.environ["HMK_SECONDS"])
 while kills < FEWEST or time.monotonic() < end:
     daemon = start_hmkd(redis.pid, 1 + kills % 3)
-    goal = int(2 ** rng.uniform(0, 25.3))  # up to 40 MiB, as often 4 as 40: more kills, and most early in a move
+    goal = int(2 ** rng.uniform(0, MOST))  # as often 4 MiB as 40: more kills, and most early in a move
     wait_until_promoted(goal, f"round {kills}: {goal} bytes are promoted")
     lib.check(finish(daemon, signal.SIGKILL) == -signal.SIGKILL, f"round {kills}: hmkd is killed after {goal} bytes")
     answer = lib.run("redis-cli", "-s", REDIS, "ping").stdout
