@@ -11,9 +11,12 @@ namespace hmk::policy {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr unsigned kRepair = 20;    // steps from one placement to the next
+constexpr unsigned kRepair = 5;     // steps from one placement to the next
+constexpr unsigned kPolish = 4;     // rounds of a placement, at most
+constexpr double kHardly = 1e-4;    // a round that saves less is the last
 constexpr unsigned kStubborn = 12;  // steps without a better bound until they get shorter
 constexpr double kShorter = 0.6;
+constexpr double kRounding = 1 + 1e-12;  // what was taken and given back need not be the same
 
 using Path = std::vector<std::uint8_t>;  // tier by window
 
@@ -145,10 +148,28 @@ class Scheduler {
     std::vector<double> room = forecast_.capacity;
     Schedule made;
     for (const std::size_t group : order_)
-      if (!place(group, room, made)) return;
+      if (!place(group, forecast_.groups[group].count, price_, room, made)) return;
+    polish(room, made);
     if (made.cost_ns >= best_.cost_ns) return;
     made.bound_ns = best_.bound_ns;
     best_ = std::move(made);
+  }
+
+  /// Each part chooses anew, without prices, where the others leave room: never dearer than before.
+  void polish(std::vector<double>& room, Schedule& made) {
+    const std::vector<double> free(cells());
+    for (unsigned round = 0; round < kPolish; ++round) {
+      Schedule again;
+      for (const Schedule::Part& part : made.parts) {
+        const double bytes = part.count * forecast_.groups[part.group].bytes;
+        for (std::uint32_t w = 0; w < forecast_.windows; ++w)
+          room[forecast_.cell(w, part.tier[w])] += bytes;
+        place(part.group, part.count, free, room, again);
+      }
+      const bool is_better = again.cost_ns < made.cost_ns * (1 - kHardly);
+      made = std::move(again);
+      if (!is_better) return;
+    }
   }
 
   /// What a byte loses where it does not get its way: its worst price over its best.
@@ -166,19 +187,20 @@ class Scheduler {
   }
 
   /// False where some of it fits nowhere.
-  bool place(std::size_t index, std::vector<double>& room, Schedule& made) {
+  bool place(std::size_t index, double count, std::vector<double> price, std::vector<double>& room,
+             Schedule& made) {
     const Forecast::Group& group = forecast_.groups[index];
-    std::vector<double> price = price_;
     const auto shut = [&] {
       for (std::size_t cell = 0; cell < cells(); ++cell)
-        if (room[cell] < group.bytes) price[cell] = kNever;
+        if (room[cell] * kRounding < group.bytes) price[cell] = kNever;
     };
-    for (double left = group.count; left > 0;) {
+    for (double left = count; left > 0;) {
       shut();
       if (finder_.find(group, price, path_) == kNever) return false;
       double fits = left;
       for (std::uint32_t w = 0; w < forecast_.windows; ++w)
-        fits = std::min(fits, std::floor(room[forecast_.cell(w, path_[w])] / group.bytes));
+        fits =
+            std::min(fits, std::floor(room[forecast_.cell(w, path_[w])] * kRounding / group.bytes));
       for (std::uint32_t w = 0; w < forecast_.windows; ++w)
         room[forecast_.cell(w, path_[w])] -= fits * group.bytes;
       made.cost_ns += fits * cost_of(group, path_);

@@ -188,34 +188,14 @@ int run_ab(const Context& context, const Options& options) {
   return kOk;
 }
 
-/// An option of which `parse` makes a value or says what is wrong.
-template <class Parse, class Take>
-CLI::Option* add_parsed(CLI::App& verb, const char* name, const char* help, Parse parse,
-                        Take take) {
-  return verb.add_option_function<std::string>(
-      name,
-      [=](const std::string& text) {
-        const auto value = parse(text);
-        if (!value) throw CLI::ValidationError(name, value.error().line());
-        take(*value);
-      },
-      help);
-}
-
 void add_times(CLI::App& verb, Options& options) {
-  const auto positive = [](std::string_view text) -> hmk::Result<hmk::Nanoseconds> {
-    auto time = hmk::parse_duration(text);
-    if (time && time->count() <= 0)
-      return hmk::Error{"'" + std::string(text) + "' is no time", "write for example 60s"};
-    return time;
-  };
   add_parsed(verb, "--block", "length of a block, for example 60s (default: six intervals)",
-             positive, [&](hmk::Nanoseconds time) { options.crossover.block = time; });
+             parse_time, [&](hmk::Nanoseconds time) { options.crossover.block = time; });
   add_parsed(verb, "--settle",
              "time after each change of mode in which nothing is measured (default: six intervals)",
              hmk::parse_duration, [&](hmk::Nanoseconds time) { options.crossover.settle = time; });
   add_parsed(verb, "--metric-limit", "end the metric command after this time (default: 10s)",
-             positive, [&](hmk::Nanoseconds time) {
+             parse_time, [&](hmk::Nanoseconds time) {
                options.metric.limit = std::chrono::ceil<std::chrono::milliseconds>(time);
              });
 }

@@ -84,6 +84,7 @@ std::vector<Cut> try_all(const FlowGraph& graph, const std::vector<std::size_t>&
     keep();
   }
   std::vector<Cut> all;
+  all.reserve(found.size());
   for (const auto& [sums, sides] : found) all.push_back(cut_of(graph, sides));
   return all;
 }

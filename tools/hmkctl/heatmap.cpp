@@ -2,8 +2,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <functional>
-
+#include "frames.hpp"
 #include "heat_picture.hpp"
 #include "heat_text.hpp"
 #include "screen.hpp"
@@ -19,35 +18,7 @@ struct HeatmapOptions {
   WatchOptions watch{.intervals = 12};
 };
 
-/// Frames from anywhere, as often as they are needed.
-struct Source {
-  hmk::RecordedTarget target;
-  std::shared_ptr<hmk::RecordedContext> context;  ///< once each() has ended
-  std::function<hmk::Result<void>(const std::function<void(const hmk::RecordedFrame&)>&)> each;
-};
-
-/// A recording can be larger than memory: it is read twice and never kept.
-hmk::Result<Source> from_file(const std::string& path) {
-  auto reader = hmk::RecordReader::open(path);
-  if (!reader) return reader.error();
-  auto context = std::make_shared<hmk::RecordedContext>();
-  return Source{reader->target(), context, [path, context](const auto& use) -> hmk::Result<void> {
-                  auto again = hmk::RecordReader::open(path);
-                  if (!again) return again.error();
-                  hmk::RecordedFrame frame;
-                  for (;;) {
-                    const auto more = again->next(frame);
-                    if (!more) return more.error();
-                    if (!*more) {
-                      *context = again->context();
-                      return {};
-                    }
-                    use(frame);
-                  }
-                }};
-}
-
-Source from_frames(const hmk::RecordedTarget& target, hmk::RecordedContext context,
+Frames from_frames(const hmk::RecordedTarget& target, hmk::RecordedContext context,
                    std::vector<hmk::RecordedFrame> frames) {
   return {target, std::make_shared<hmk::RecordedContext>(std::move(context)),
           [frames = std::move(frames)](const auto& use) -> hmk::Result<void> {
@@ -124,7 +95,7 @@ int write_svg(const Context& context, const std::string& path, const std::string
   return done ? kOk : fail(context, done.error());
 }
 
-int draw(const Context& context, const HeatmapOptions& options, const Source& source) {
+int draw(const Context& context, const HeatmapOptions& options, const Frames& source) {
   std::vector<Span> spans;
   std::size_t frames = 0;
   const auto measured = source.each([&](const hmk::RecordedFrame& frame) {
@@ -154,7 +125,7 @@ int draw(const Context& context, const HeatmapOptions& options, const Source& so
 
 int run_heatmap(const Context& context, const HeatmapOptions& options) {
   if (!options.record.empty()) {
-    const auto source = from_file(options.record);
+    const auto source = frames_of(options.record);
     return source ? draw(context, options, *source) : fail(context, source.error());
   }
   end_watch_on_signals();

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// What could be done with a program's memory, worked out beforehand and without hmkd: the parts of
+// `hmkctl plan`, one file each.
+#pragma once
+
+#include "verb.hpp"
+
+namespace hmkctl {
+
+Run make_plan_size(CLI::App& verb);
+Run make_plan_cut(CLI::App& verb);
+
+}  // namespace hmkctl
