@@ -15,7 +15,7 @@ void Borders::add(const hmk::RecordedFrame& frame) {
   }
   both.insert(both.end(), addresses_.begin(), addresses_.end());
   std::ranges::sort(both);
-  both.erase(std::ranges::unique(both).begin(), both.end());
+  both.erase(std::unique(both.begin(), both.end()), both.end());
   addresses_ = std::move(both);
   while (addresses_.size() > most_) coarsen();
 }
@@ -26,7 +26,7 @@ void Borders::coarsen() {
   const std::uint64_t last = (addresses_.back() + grain_ - 1) & ~(grain_ - 1);
   for (std::uint64_t& at : addresses_) at &= ~(grain_ - 1);
   addresses_.push_back(last);
-  addresses_.erase(std::ranges::unique(addresses_).begin(), addresses_.end());
+  addresses_.erase(std::unique(addresses_.begin(), addresses_.end()), addresses_.end());
 }
 
 HeatPieces::HeatPieces(const Borders& borders, std::size_t windows, std::size_t frames)

@@ -8,6 +8,7 @@
 #include "frames.hpp"
 #include "plan.hpp"
 #include "sizing.hpp"
+#include "watch.hpp"
 
 namespace hmkctl {
 namespace {
@@ -64,7 +65,7 @@ std::vector<std::uint64_t> sizes_of(const SizeOptions& options, std::uint64_t al
     for (const std::uint64_t sixteenths : {1, 2, 4, 6, 8, 12, 16})
       sizes.push_back((all * sixteenths / 16 + kMiB - 1) / kMiB * kMiB);
   std::ranges::sort(sizes);
-  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
 
