@@ -22,7 +22,6 @@ from typing import Callable, Dict, List, Optional, Set, Tuple, TypeVar, Union
 
 T = TypeVar("T")
 RESULTS = Path(os.environ.get("HMK_LAB", "/run/hmk-lab"))
-SLOWNESS = float(os.environ.get("HMK_SLOWNESS", "1"))
 LOG_LINES = 20
 LOGS: Set[Path] = set()  # of hmkd, where the test's own output does not have it
 
@@ -62,9 +61,14 @@ def run(*argv: object, check_status: bool = True, **options) -> subprocess.Compl
     return done
 
 
+def slowness() -> float:
+    """How many times longer than in a plain kernel things may take in this one."""
+    return float(os.environ.get("HMK_SLOWNESS", "1"))
+
+
 def wait_for(condition: Callable[[], T], limit: float, what: str = "the condition") -> T:
     """The first true value of `condition`; the test fails after `limit` seconds of a plain kernel without one."""
-    limit *= SLOWNESS
+    limit *= slowness()
     end = time.monotonic() + limit
     while True:
         value = condition()

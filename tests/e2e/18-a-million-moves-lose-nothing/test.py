@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, sys.path[0] + "/..")
 import lib  # noqa: E402
 
-SECONDS, FULL, MILLION_IN = int(os.environ["HMK_SECONDS"]), 300, 900 * lib.SLOWNESS
+SECONDS, FULL, MILLION_IN = int(os.environ["HMK_SECONDS"]), 300, 900 * lib.slowness()
 # Share of the writers' time; each case is a process of its own that ends as it stands. What is on both CPUs waits most
 # of its time for TLB flushes (QEMU's threads share the host's CPUs), so the numbers are made on one.
 CASES = [
@@ -61,7 +61,7 @@ def chaos(seconds):
 Path("/proc/sys/kernel/pid_max").write_text("400", encoding="ascii")  # a PID comes again within a hundred forks
 swap = lib.swap_on(128 << 20)
 lib.load_module()
-chaos(lib.SLOWNESS)  # what is made once and kept (PIDs, slabs); in it everything happens, for which a debug kernel takes longer
+chaos(lib.slowness())  # what is made once and kept (PIDs, slabs); in it everything happens, for which a debug kernel takes longer
 before = lib.free_pages()
 counts = {name: writers(name, (1 - CHAOS) * SECONDS * share, *how) for name, share, *how in CASES}
 of = sum(counts.values(), Counter()) + chaos(CHAOS * SECONDS)

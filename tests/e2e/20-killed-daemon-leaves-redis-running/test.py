@@ -22,7 +22,7 @@ import lib  # noqa: E402
 LOAD = lib.build("tools/load/hmk-load-kv")
 REDIS, STATE, LOG = "/run/redis.sock", "/run/load.state", Path("/run/hmkd.log")
 FEWEST, KEYS = 10, 60000
-MOST = math.log2((40 << 20) / lib.SLOWNESS)  # of the bytes that are waited for: a slower program heats less
+MOST = math.log2((40 << 20) / lib.slowness())  # of the bytes that are waited for: a slower program heats less
 rng = random.Random(int(lib.seed()))
 
 

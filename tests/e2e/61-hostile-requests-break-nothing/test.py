@@ -38,7 +38,7 @@ def fuzz(seconds, calls):
 
 
 lib.load_module()
-fuzz(round(lib.SLOWNESS), 0)  # what is made once and kept
+fuzz(round(lib.slowness()), 0)  # what is made once and kept
 lib.unload_module()
 books = lib.Books()
 lib.load_module()
