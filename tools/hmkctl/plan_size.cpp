@@ -8,6 +8,7 @@
 #include "frames.hpp"
 #include "plan.hpp"
 #include "sizing.hpp"
+#include "util/printable.hpp"
 #include "watch.hpp"
 
 namespace hmkctl {
@@ -111,8 +112,9 @@ void print_text(const json& answer, const Prices& prices) {
       "%s (PID %d): %s, %s; an access takes %s in fast memory, %s in slow\n\n"
       "%s\n%s of fast memory are enough for accesses that take %g %% longer than with fast memory "
       "alone, without a move.\n",
-      answer["comm"].get<std::string>().c_str(), answer["pid"].get<int>(), bytes("bytes").c_str(),
-      to_text(answer["time_ns"], Unit::ns).c_str(), to_text(json(prices.fast_ns), Unit::ns).c_str(),
+      hmk::printable(answer["comm"].get<std::string>()).c_str(), answer["pid"].get<int>(),
+      bytes("bytes").c_str(), to_text(answer["time_ns"], Unit::ns).c_str(),
+      to_text(json(prices.fast_ns), Unit::ns).c_str(),
       to_text(json(prices.slow_ns), Unit::ns).c_str(), to_text(answer, size_tables()).c_str(),
       bytes("enough_bytes").c_str(), 100 * (kEnough - 1));
 }
