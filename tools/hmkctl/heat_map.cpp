@@ -44,8 +44,8 @@ void HeatMap::add(const hmk::RecordedFrame& frame) {
 void HeatMap::add(std::size_t column, const hmk::RecordedRegion& region, double heat) {
   std::uint64_t from = offset(region.start);
   const std::uint64_t end = from + region.length;
-  has_rates_ = has_rates_ && region.rate_q4 != hmk::RecordedRegion::kNoRate;
-  const double rate = region.whi_q8 == 0 ? 0 : std::exp2(region.rate_q4 / 16.0);
+  has_rates_ = has_rates_ && region.has_rate();
+  const double rate = region.rate();
   auto row = static_cast<std::size_t>(static_cast<unsigned __int128>(from) * rows_ / total_);
   for (; from < end; ++row) {
     const std::uint64_t until = std::min(end, border(row + 1));

@@ -2,7 +2,6 @@
 #include "heat_pieces.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace hmkctl {
 
@@ -48,8 +47,7 @@ void HeatPieces::add(const hmk::RecordedFrame& frame) {
 }
 
 void HeatPieces::add(std::size_t window, const hmk::RecordedRegion& region, double seconds) {
-  has_rates_ = has_rates_ && region.rate_q4 != hmk::RecordedRegion::kNoRate;
-  const double rate = region.whi_q8 == 0 ? 0 : std::exp2(region.rate_q4 / 16.0);
+  has_rates_ = has_rates_ && region.has_rate();
   const auto pages = static_cast<double>(region.resident_pages);
   const std::uint64_t end = region.start + region.length;
   auto i = static_cast<std::size_t>(std::ranges::upper_bound(borders_, region.start) -
@@ -59,7 +57,7 @@ void HeatPieces::add(std::size_t window, const hmk::RecordedRegion& region, doub
     const std::uint64_t until = std::min(end, borders_[i + 1]);
     const double part = static_cast<double>(until - from) / static_cast<double>(region.length);
     resident_[i] += part * pages * 4096;
-    accesses_[i * windows_ + window] += part * pages * rate * seconds;
+    accesses_[i * windows_ + window] += part * pages * region.rate() * seconds;
     from = until;
   }
 }

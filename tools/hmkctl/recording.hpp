@@ -12,6 +12,7 @@
 //   while (Result<bool> more = file->next(frame); more && *more) use(frame);
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <limits>
@@ -34,6 +35,10 @@ struct RecordedRegion {
   std::uint64_t resident_pages = 0;
   /// log2 of the accesses per second and page, 4 fraction bits; a bound where whi_q8 is 0.
   std::int32_t rate_q4 = kNoRate;
+
+  bool has_rate() const { return rate_q4 != kNoRate; }
+  /// Accesses per second and page; 0 where none was seen.
+  double rate() const { return whi_q8 == 0 ? 0 : std::exp2(rate_q4 / 16.0); }
 
   bool operator==(const RecordedRegion&) const = default;
 };
