@@ -26,12 +26,13 @@ SizeCurve curve_of(const std::vector<HeatPieces::Piece>& pieces) {
 
 }  // namespace
 
-Sizing::Sizing(const HeatPieces& heat, const Prices& prices)
-    : prices_(prices), curve_(curve_of(heat.pieces())) {
+Sizing::Sizing(const HeatPieces& heat, const Prices& prices) : prices_(prices) {
+  const std::vector<HeatPieces::Piece> pieces = heat.pieces();
+  curve_ = curve_of(pieces);
   forecast_.windows = static_cast<std::uint32_t>(heat.windows());
   forecast_.tiers = kTiers;
   forecast_.move_ns = {0, prices.page_ns / 4096, prices.page_ns / 4096, 0};
-  for (const HeatPieces::Piece& piece : heat.pieces()) {
+  for (const HeatPieces::Piece& piece : pieces) {
     const double count = std::max(1.0, std::floor(piece.bytes / kRegion));
     Forecast::Group group{.bytes = piece.bytes / count, .count = count};
     for (const double accesses : piece.accesses) {

@@ -43,7 +43,7 @@ class Sizing {
 
  private:
   Prices prices_;
-  SizeCurve curve_;
+  SizeCurve curve_{{}};
   hmk::policy::Forecast forecast_;
   std::vector<double> accesses_;  ///< of one region of a group, by group and window
 };
