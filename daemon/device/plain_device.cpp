@@ -50,6 +50,12 @@ void* address(std::uint64_t at) {
   return reinterpret_cast<void*>(at);
 }
 
+std::vector<void*> pages_of(std::uint64_t start, std::uint64_t end) {
+  std::vector<void*> pages;
+  for (std::uint64_t at = start; at < end; at += kPage) pages.push_back(address(at));
+  return pages;
+}
+
 /// Where pages are: a node, or a negative errno.
 std::vector<int> places_of(std::int32_t pid, const std::vector<void*>& pages) {
   std::vector<int> status(pages.size(), -ENOENT);
@@ -274,9 +280,7 @@ Result<void> PlainDevice::read_policies() {
 }
 
 Result<std::vector<std::int32_t>> PlainDevice::places(std::uint64_t start, std::uint64_t length) {
-  std::vector<void*> pages;
-  for (std::uint64_t at = start; at < start + length; at += kPage) pages.push_back(address(at));
-  return places_of(pid_, pages);
+  return places_of(pid_, pages_of(start, start + length));
 }
 
 Result<void> PlainDevice::move(std::uint64_t cookie, std::span<const hmk_range> ranges,
@@ -309,8 +313,8 @@ hmk_range_result PlainDevice::move_range(const hmk_range& range, int flags,
 
 void PlainDevice::move_batch(std::uint64_t start, std::uint64_t end, int node, int flags,
                              const Bindings& bindings, hmk_range_result& result) const {
-  std::vector<void*> all, pages;
-  for (std::uint64_t at = start; at < end; at += kPage) all.push_back(address(at));
+  const std::vector<void*> all = pages_of(start, end);
+  std::vector<void*> pages;
   const std::vector<int> before = places_of(pid_, all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     result.pages_absent += before[i] < 0;
