@@ -9,11 +9,13 @@ The runner sets HMK_BUILD (user space), HMK_TEST_BIN (the test's own compiled *.
 (hmk.ko of this kernel), HMK_VARIANT (the one built with the test's `# defines:`), HMK_LAB
 (writable, shared with the host) and HMK_SLOWNESS (of a debug kernel beside a plain one).
 """
-import ctypes
+import bisect
+import collections
 import json
 import os
 import re
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -23,6 +25,7 @@ from typing import Callable, Dict, List, Optional, Set, Tuple, TypeVar, Union
 T = TypeVar("T")
 RESULTS = Path(os.environ.get("HMK_LAB", "/run/hmk-lab"))
 LOG_LINES = 20
+NOWHERE = 255  # where a node is told in a byte
 LOGS: Set[Path] = set()  # of hmkd, where the test's own output does not have it
 
 
@@ -114,46 +117,58 @@ class Touch:
         self.process.wait()
 
 
-class Threads:
-    """hmk-threads: a thread on each of some CPUs with memory of its own, of which one page in `STEP` is looked at."""
+def nodes_of_frames() -> Tuple[List[int], List[int]]:
+    """Frame numbers at which a zone begins or ends, rising, and the node of what lies behind each, NOWHERE beyond its end."""
+    zones = []
+    for zone in Path("/proc/zoneinfo").read_text(encoding="ascii").split("Node ")[1:]:
+        node, spanned, start = (re.search(pattern, zone) for pattern in (r"^\d+", r"\bspanned +(\d+)", r"\bstart_pfn: +(\d+)"))
+        if node and spanned and start:  # a zone without pages has no start
+            zones.append((int(start[1]), int(start[1]) + int(spanned[1]), int(node[0])))
+    marks = [mark for start, end, node in sorted(zones) for mark in ((start, node), (end, NOWHERE))]
+    return [frame for frame, _ in marks], [node for _, node in marks]
 
-    STEP = 16
+
+class Threads:
+    """hmk-threads: a thread on each of some CPUs with memory of its own, of which `CHUNK` pages in each MiB are looked at."""
+
+    CHUNK, ENTRY, PRESENT, FRAME = 16, 8, 1 << 63, (1 << 55) - 1  # Documentation/admin-guide/mm/pagemap.rst
 
     def __init__(self, size_mib: int, hot_mib: int, *places: str) -> None:
         self.process = subprocess.Popen([build("tests/programs/hmk-threads"), str(size_mib), str(hot_mib), *places],
                                         stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
-        self._areas: Dict[int, Tuple[int, int, int]] = {}
+        areas = []
         for line in self.process.stdout:
             if line.startswith("ready"):
                 break
-            cpu, start, length, hot = map(int, line.split()[1:])
-            self._areas[cpu] = (start, length, hot)
-        check(len(self._areas) == len(places), "the threads have filled their memory")
-        self.looked_at = (size_mib << 20) // (4096 * self.STEP)
+            areas.append([int(word) for word in line.split()[1:]])
+        check(len(areas) == len(places), "the threads have filled their memory")
+        self._cpus = [cpu for cpu, *_ in areas]
+        self.looked_at = size_mib * self.CHUNK  # pages of each thread
+        self._chunks = [at for _, start, length, _ in areas for at in range(start, start + length, 1 << 20)]
+        self.is_hot = bytes(at >= first_hot for _, start, length, first_hot in areas
+                            for at in range(start, start + length, 1 << 20) for _ in range(self.CHUNK))
+        self._seen = [(b"", b"")] * len(self._chunks)  # of each chunk its entries and the nodes they mean
+        self._borders, self._behind = nodes_of_frames()
+        self._pagemap = os.open(f"/proc/{self.pid}/pagemap", os.O_RDONLY)
 
-    def pages(self, hot: bool) -> List[int]:
-        """Those that are looked at: the hot ones, or all."""
-        return [page for start, length, first_hot in self._areas.values()
-                for page in range(first_hot if hot else start, start + length, 4096 * self.STEP)]
+    def _node(self, entry: int) -> int:
+        if not entry & self.PRESENT:
+            return NOWHERE
+        return self._behind[bisect.bisect_right(self._borders, entry & self.FRAME) - 1]
 
-    def places(self) -> Dict[int, int]:
-        """The node of each page that is looked at, by its address; below 0 while it is on its way."""
-        pages = self.pages(hot=False)
-        status = (ctypes.c_int * len(pages))()
-        numa = ctypes.CDLL("libnuma.so.1", use_errno=True)
-        check(numa.move_pages(self.pid, ctypes.c_ulong(len(pages)), (ctypes.c_void_p * len(pages))(*pages), None, status, 0) == 0,
-              "the kernel tells where pages are")
-        return dict(zip(pages, status))
+    def places(self) -> bytes:
+        """The node of each page that is looked at, thread by thread; NOWHERE while it is on its way."""
+        for number, at in enumerate(self._chunks):
+            entries = os.pread(self._pagemap, self.CHUNK * self.ENTRY, at // 4096 * self.ENTRY)
+            if entries != self._seen[number][0]:
+                self._seen[number] = (entries, bytes(map(self._node, struct.unpack(f"={self.CHUNK}Q", entries))))
+        return b"".join(nodes for _, nodes in self._seen)
 
     def nodes(self) -> Dict[int, Dict[int, int]]:
         """By CPU, how many of its pages are on each node."""
         seen = self.places()
-        count: Dict[int, Dict[int, int]] = {cpu: {} for cpu in self._areas}
-        for cpu, (start, length, _) in self._areas.items():
-            for page in range(start, start + length, 4096 * self.STEP):
-                count[cpu][seen[page]] = count[cpu].get(seen[page], 0) + 1
-        return count
+        return {cpu: dict(collections.Counter(seen[number * self.looked_at:][:self.looked_at])) for number, cpu in enumerate(self._cpus)}
 
     def end(self) -> None:
         self.process.kill()
