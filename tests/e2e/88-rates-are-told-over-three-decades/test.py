@@ -3,8 +3,9 @@
 # gate: 6.12
 # timeout: 180
 # clock: instructions
-"""Areas whose leaves are accessed once, 30 and 1000 times a second are told within a factor of four after six
-intervals of a second, and a hot set is told from cold memory that is accessed several times a second as well, in base and in huge pages."""
+"""Areas whose leaves are accessed once, 30 and 1000 times a second are told within a factor of four after six intervals of a
+second, and a hot set is told from cold memory that is accessed several times a second as well after twelve, in base and in huge
+pages."""
 import sys
 
 sys.path.insert(0, sys.path[0] + "/..")
