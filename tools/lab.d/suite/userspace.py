@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Iterator, List, Optional, Sequence
 
+from lab.build import remembering
 from lab.progress import step
 from suite.case import FAILED, PASSED, SKIPPED, Result
 
@@ -31,7 +32,7 @@ def build(root: Path, preset: str = "release", jobs: Optional[int] = None, targe
                             *(["--target", *targets] if targets else [])])):
         with step(what):
             done = subprocess.run(command, cwd=root, check=False, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=remembering(root))
         if done.returncode:
             lines = done.stdout.splitlines()
             first = next((i for i, line in enumerate(lines) if re.search(r"error[: ]|FAILED|CMake Error", line)), -LAST_LINES)
