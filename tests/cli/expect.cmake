@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# cmake -DCODE=2 [-DOUT=file] [-DERR=text] -P expect.cmake -- COMMAND ARGS...
+# cmake -DCODE=2 -DSECONDS=20 [-DOUT=file] [-DERR=text] -P expect.cmake -- COMMAND ARGS...
 # Runs COMMAND and compares its exit code, its whole stdout with a golden file and
-# its whole stderr with a text. What differs from run to run is blanked first.
+# its whole stderr with a text; it may take SECONDS. What differs from run to run is blanked first.
 set(command)
 set(is_command OFF)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -14,7 +14,7 @@ foreach(i RANGE ${last})
 endforeach()
 
 execute_process(COMMAND ${command} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err
-  TIMEOUT 20)
+  TIMEOUT ${SECONDS})
 string(REGEX REPLACE "\"socket\": \"[^\"]*\"" "\"socket\": \"SOCKET\"" out "${out}")
 string(REGEX REPLACE "/[^ ]*hmk-tree-[^ /]*" "TREE" err "${err}")
 string(REGEX REPLACE "/[^ \"]*hmk-tree-[^ /\"]*" "TREE" out "${out}")
