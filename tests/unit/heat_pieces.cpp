@@ -97,4 +97,11 @@ TEST(HeatPieces, HoweverManyRegionsThereAreNoAccessAndNoByteIsLost) {
   }
 }
 
+TEST(HeatPieces, WithoutMemoryNothingIsAccessed) {
+  HeatPieces empty(Borders{}, 4, 1);
+  empty.add({1, 0, 1'000'000'000, 3, {}});
+  EXPECT_EQ(empty.accesses(), 0);
+  EXPECT_EQ(pieces_of({frame(0, {{4096, 4096, 3}})}, 4).accesses(), 8);
+}
+
 }  // namespace

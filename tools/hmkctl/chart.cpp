@@ -112,11 +112,25 @@ std::string Chart::legend() const {
   return out;
 }
 
-std::string Chart::svg() const {
+std::string Chart::body() const {
   std::string bars;
   for (const auto& [colour, path] : bars_)
     bars.append("<path fill=\"").append(colour).append("\" d=\"").append(path).append("\"/>\n");
-  return figure(title_, kWidth, kHeight, legend() + axes() + bars + body_);
+  return legend() + axes() + bars + body_;
+}
+
+std::string Chart::svg() const { return figure(title_, kWidth, kHeight, body()); }
+
+std::string Chart::file() const {
+  constexpr int kTitle = 28;
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + std::to_string(kWidth) +
+         "\" height=\"" + std::to_string(kHeight + kTitle) +
+         "\" font-family=\"sans-serif\" font-size=\"11\">\n<style>.grid{stroke:#ccc}"
+         ".mark{stroke:#000;stroke-dasharray:4 3}.line{fill:none;stroke-width:2}</style>\n"
+         "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n" +
+         "<text x=\"10\" y=\"20\" font-size=\"14\">" + escaped(title_) +
+         "</text>\n<g transform=\"translate(0 " + std::to_string(kTitle) + ")\">\n" + body() +
+         "</g>\n</svg>\n";
 }
 
 }  // namespace hmkctl

@@ -40,6 +40,8 @@ class Chart {
 
   /// A figure with a caption, which is what a reader who sees no pictures is told, too.
   std::string svg() const;
+  /// A file of its own, on white.
+  std::string file() const;
 
  private:
   double at_x(double x) const;
@@ -47,6 +49,7 @@ class Chart {
   void name(const char* colour, const std::string& name);
   std::string axes() const;
   std::string legend() const;
+  std::string body() const;
 
   std::string title_;
   Axis x_, y_;

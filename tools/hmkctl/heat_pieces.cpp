@@ -2,6 +2,7 @@
 #include "heat_pieces.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace hmkctl {
 
@@ -60,6 +61,10 @@ void HeatPieces::add(std::size_t window, const hmk::RecordedRegion& region, doub
     accesses_[i * windows_ + window] += part * pages * region.rate() * seconds;
     from = until;
   }
+}
+
+double HeatPieces::accesses() const {
+  return std::accumulate(accesses_.begin(), accesses_.end(), 0.0);
 }
 
 std::vector<HeatPieces::Piece> HeatPieces::pieces() const {

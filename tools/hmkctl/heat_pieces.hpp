@@ -50,6 +50,8 @@ class HeatPieces {
   std::uint64_t time_ns() const { return end_ns_ - start_ns_; }
   /// Every region had a rate, without which nothing here is true.
   bool has_rates() const { return has_rates_; }
+  /// Of all memory in all windows; 0: nothing was accessed.
+  double accesses() const;
   /// Those with memory, in address order.
   std::vector<Piece> pieces() const;
 

@@ -6,7 +6,6 @@
 #include "heat_picture.hpp"
 #include "heat_text.hpp"
 #include "screen.hpp"
-#include "util/private_file.hpp"
 #include "watch.hpp"
 
 namespace hmkctl {
@@ -87,14 +86,6 @@ nlohmann::json to_json(const HeatScene& scene, const hmk::RecordedTarget& target
           {"rows", rows}};
 }
 
-int write_svg(const Context& context, const std::string& path, const std::string& svg) {
-  auto file = hmk::PrivateFile::create(path);
-  if (!file) return fail(context, file.error());
-  file->write(svg);
-  const auto done = file->flush();
-  return done ? kOk : fail(context, done.error());
-}
-
 int draw(const Context& context, const HeatmapOptions& options, const Frames& source) {
   std::vector<Span> spans;
   std::size_t frames = 0;
@@ -116,7 +107,7 @@ int draw(const Context& context, const HeatmapOptions& options, const Frames& so
                         source.target.comm + " (PID " + std::to_string(source.target.pid) +
                             "): where its memory lies and how hot it is, by address and time",
                         *source.context);
-  if (!options.svg.empty()) return write_svg(context, options.svg, heat_svg(scene));
+  if (!options.svg.empty()) return write_picture(context, options.svg, heat_svg(scene));
   const std::string text = context.as_json ? json_text(to_json(scene, source.target), 2)
                                            : draw_text(scene, is_coloured());
   std::fwrite(text.data(), 1, text.size(), stdout);

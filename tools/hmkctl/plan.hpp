@@ -8,6 +8,7 @@
 
 namespace hmkctl {
 
+Run make_plan_bound(CLI::App& verb);
 Run make_plan_size(CLI::App& verb);
 Run make_plan_cut(CLI::App& verb);
 

@@ -2,27 +2,36 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
-#include "frames.hpp"
 #include "plan.hpp"
+#include "recorded_heat.hpp"
+#include "size_picture.hpp"
 #include "sizing.hpp"
 #include "util/printable.hpp"
-#include "watch.hpp"
 
 namespace hmkctl {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kWindows = 32;
-constexpr double kEnough = 1.05;  // of the latency of the fast memory
+
+/// Of a GiB, in any currency.
+struct GibPrices {
+  double fast = 0, slow = 0;
+};
 
 struct SizeOptions {
-  std::string file;
+  std::string file, svg;
   std::vector<std::uint64_t> sizes = {};
   Prices prices{.page_ns = 2000};  ///< latencies of 0: as recorded
+  std::uint32_t loss_bp = 500;
+  std::optional<GibPrices> gib = {};
+
+  double loss() const { return loss_bp / 1e4; }
 };
 
 /// Latencies that are not given are those of the recording's first two tiers.
@@ -42,22 +51,6 @@ hmk::Result<Prices> prices_of(const SizeOptions& options, const hmk::RecordedCon
                     "give --fast and --slow"};
 }
 
-hmk::Result<HeatPieces> heat_of(const std::string& file, const Frames& frames) {
-  Borders borders;
-  std::size_t number = 0;
-  const auto divided = frames.each([&](const hmk::RecordedFrame& frame) {
-    borders.add(frame);
-    ++number;
-  });
-  if (!divided) return divided.error();
-  HeatPieces heat(borders, kWindows, std::max(number, std::size_t{1}));
-  if (const auto added = frames.each([&](const auto& frame) { heat.add(frame); }); !added)
-    return added.error();
-  if (!heat.has_rates())
-    return hmk::Error{file + ": tells hotness and no rates, as format 1 does", "record again"};
-  return heat;
-}
-
 /// From a sixteenth to all of it, unless others are asked for.
 std::vector<std::uint64_t> sizes_of(const SizeOptions& options, std::uint64_t all) {
   constexpr std::uint64_t kMiB = 1 << 20;
@@ -70,9 +63,36 @@ std::vector<std::uint64_t> sizes_of(const SizeOptions& options, std::uint64_t al
   return sizes;
 }
 
-json row_of(const Sized& sized, std::uint64_t all) {
+std::vector<Sized> sized(const Sizing& sizing, const std::vector<std::uint64_t>& sizes) {
+  std::vector<Sized> all;
+  for (const std::uint64_t size : sizes) {
+    if (isatty(STDERR_FILENO) != 0)
+      std::fprintf(stderr, "\rworking out size %zu of %zu ", all.size() + 1, sizes.size());
+    all.push_back(sizing.at(size));
+  }
+  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K");
+  return all;
+}
+
+/// Of a machine with so much fast memory and the rest of `all` in slow; null without prices.
+json price_of(const SizeOptions& options, std::uint64_t fast, std::uint64_t all) {
+  if (!options.gib) return nullptr;
+  const double fast_gib = static_cast<double>(fast) / kGiB;
+  const double slow_gib = static_cast<double>(all - std::min(fast, all)) / kGiB;
+  return fast_gib * options.gib->fast + slow_gib * options.gib->slow;
+}
+
+/// By how many percent of the fast latency another GiB makes an access shorter.
+double worth_of_a_gib(const Sizing& sizing, std::uint64_t bytes) {
+  return 100 * (sizing.loss(bytes) - sizing.loss(bytes + (1ull << 30)));
+}
+
+json row_of(const SizeOptions& options, const Sizing& sizing, const Sized& sized) {
+  const std::uint64_t all = sizing.bytes();
   return {{"bytes", sized.bytes},
           {"of_all_percent", 100.0 * static_cast<double>(sized.bytes) / static_cast<double>(all)},
+          {"price", price_of(options, sized.bytes, all)},
+          {"next_gib_percent", worth_of_a_gib(sizing, sized.bytes)},
           {"stays", {{"served_percent", 100 * sized.stays_share}, {"latency_ns", sized.stays_ns}}},
           {"moves",
            {{"served_percent", 100 * sized.moves_share},
@@ -81,70 +101,98 @@ json row_of(const Sized& sized, std::uint64_t all) {
             {"bound_ns", sized.bound_ns}}}};
 }
 
-json sized(const Sizing& sizing, const std::vector<std::uint64_t>& sizes) {
+json answer_of(const SizeOptions& options, const Sizing& sizing, const std::vector<Sized>& sizes) {
+  const std::uint64_t all = sizing.bytes(), enough = sizing.enough(options.loss());
   json rows = json::array();
-  for (const std::uint64_t size : sizes) {
-    if (isatty(STDERR_FILENO) != 0)
-      std::fprintf(stderr, "\rworking out size %zu of %zu ", rows.size() + 1, sizes.size());
-    rows.push_back(row_of(sizing.at(size), sizing.bytes()));
-  }
-  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K");
-  return rows;
+  for (const Sized& sized : sizes) rows.push_back(row_of(options, sizing, sized));
+  return {{"bytes", all},
+          {"loss_percent", 100 * options.loss()},
+          {"enough",
+           {{"bytes", enough},
+            {"price", price_of(options, enough, all)},
+            {"next_gib_percent", worth_of_a_gib(sizing, enough)}}},
+          {"all_fast_price", price_of(options, all, all)},
+          {"sizes", rows}};
 }
 
-const std::vector<Table>& size_tables() {
-  static const std::vector<Table> kTables{
-      {"sizes",
-       {{"bytes", "FAST MEMORY", Unit::bytes},
-        {"of_all_percent", "OF ALL", Unit::percent},
-        {"stays/served_percent", "STAYS: SERVED", Unit::percent},
-        {"stays/latency_ns", "LATENCY", Unit::ns},
-        {"moves/served_percent", "MOVES: SERVED", Unit::percent},
-        {"moves/latency_ns", "LATENCY", Unit::ns},
-        {"moves/moved_bytes", "MOVED", Unit::bytes},
-        {"moves/bound_ns", "AT LEAST", Unit::ns}}}};
-  return kTables;
+std::vector<Table> size_tables(bool has_prices) {
+  Table table{"sizes",
+              {{"bytes", "FAST MEMORY", Unit::bytes},
+               {"of_all_percent", "OF ALL", Unit::percent},
+               {"stays/served_percent", "STAYS: SERVED", Unit::percent},
+               {"stays/latency_ns", "LATENCY", Unit::ns},
+               {"next_gib_percent", "NEXT GIB SAVES", Unit::percent},
+               {"moves/served_percent", "MOVES: SERVED", Unit::percent},
+               {"moves/latency_ns", "LATENCY", Unit::ns},
+               {"moves/moved_bytes", "MOVED", Unit::bytes},
+               {"moves/bound_ns", "AT LEAST", Unit::ns}}};
+  if (has_prices) table.columns.push_back({"price", "PRICE", Unit::decimal});
+  return {table};
 }
 
-void print_text(const json& answer, const Prices& prices) {
-  const auto bytes = [&](const char* key) { return to_text(answer[key], Unit::bytes); };
+void print_text(const json& answer, const SizeOptions& options) {
+  const auto text = [&](const char* where, Unit unit) {
+    return to_text(answer.at(json::json_pointer(where)), unit);
+  };
   std::printf(
-      "%s (PID %d): %s, %s; an access takes %s in fast memory, %s in slow\n\n"
-      "%s\n%s of fast memory are enough for accesses that take %g %% longer than with fast memory "
-      "alone, without a move.\n",
+      "%s (PID %d): %s, %s; an access takes %s in fast memory, %s in slow\n\n%s\n"
+      "%s of fast memory are enough for accesses that take %s longer than with fast memory alone, "
+      "without a move; the next GiB saves %s.\n",
       hmk::printable(answer["comm"].get<std::string>()).c_str(), answer["pid"].get<int>(),
-      bytes("bytes").c_str(), to_text(answer["time_ns"], Unit::ns).c_str(),
-      to_text(json(prices.fast_ns), Unit::ns).c_str(),
-      to_text(json(prices.slow_ns), Unit::ns).c_str(), to_text(answer, size_tables()).c_str(),
-      bytes("enough_bytes").c_str(), 100 * (kEnough - 1));
+      text("/bytes", Unit::bytes).c_str(), text("/time_ns", Unit::ns).c_str(),
+      text("/fast_ns", Unit::ns).c_str(), text("/slow_ns", Unit::ns).c_str(),
+      to_text(answer, size_tables(options.gib.has_value())).c_str(),
+      text("/enough/bytes", Unit::bytes).c_str(), text("/loss_percent", Unit::percent).c_str(),
+      text("/enough/next_gib_percent", Unit::percent).c_str());
+  if (options.gib)
+    std::printf("With the rest in slow memory that costs %.2f; all of it in fast memory %.2f.\n",
+                answer["enough"]["price"].get<double>(), answer["all_fast_price"].get<double>());
 }
 
 int run_size(const Context& context, const SizeOptions& options) {
   const auto frames = frames_of(options.file);
   if (!frames) return fail(context, frames.error());
-  const auto heat = heat_of(options.file, *frames);
+  const auto heat = recorded_heat(options.file, *frames);
   if (!heat) return fail(context, heat.error());
   const auto prices = prices_of(options, *frames->context);
   if (!prices) return fail(context, prices.error());
   const Sizing sizing(*heat, *prices);
-  if (sizing.is_idle())
-    return fail(context, hmk::Error{options.file + ": nothing was accessed in it",
-                                    "record the program while it works"});
-  json answer{{"pid", frames->target.pid},
-              {"comm", frames->target.comm},
-              {"intervals", heat->frames()},
-              {"time_ns", heat->time_ns()},
-              {"bytes", sizing.bytes()},
-              {"fast_ns", prices->fast_ns},
-              {"slow_ns", prices->slow_ns},
-              {"move_ns", prices->page_ns},
-              {"enough_bytes", sizing.enough(kEnough)},
-              {"sizes", sized(sizing, sizes_of(options, sizing.bytes()))}};
+  const std::vector<Sized> sizes = sized(sizing, sizes_of(options, sizing.bytes()));
+  if (!options.svg.empty())
+    return write_picture(
+        context, options.svg,
+        size_picture(frames->target.comm + " (PID " + std::to_string(frames->target.pid) +
+                         "): what an access takes, by size of the fast memory",
+                     sizes, *prices, sizing.enough(options.loss())));
+  json answer = answer_of(options, sizing, sizes);
+  answer.update({{"pid", frames->target.pid},
+                 {"comm", frames->target.comm},
+                 {"intervals", heat->frames()},
+                 {"time_ns", heat->time_ns()},
+                 {"fast_ns", prices->fast_ns},
+                 {"slow_ns", prices->slow_ns},
+                 {"move_ns", prices->page_ns}});
   if (context.as_json)
     std::fputs(json_text(answer, 2).c_str(), stdout);
   else
-    print_text(answer, *prices);
+    print_text(answer, options);
   return kOk;
+}
+
+hmk::Result<GibPrices> parse_prices(std::string_view text) {
+  const auto refused = [&] {
+    return hmk::Error{"'" + std::string(text) + "' is no two prices above 0",
+                      "write fast,slow for a GiB of each, for example 16.61,7.85"};
+  };
+  const char* const end = text.data() + text.size();
+  GibPrices prices;
+  const auto fast = std::from_chars(text.data(), end, prices.fast);
+  if (fast.ec != std::errc() || fast.ptr == end || *fast.ptr != ',') return refused();
+  const auto slow = std::from_chars(fast.ptr + 1, end, prices.slow);
+  const auto is_price = [](double price) { return price > 0 && std::isfinite(price); };
+  if (slow.ec != std::errc() || slow.ptr != end || !is_price(prices.fast) || !is_price(prices.slow))
+    return refused();
+  return prices;
 }
 
 }  // namespace
@@ -175,6 +223,12 @@ Run make_plan_size(CLI::App& verb) {
              parse_time, ns_to(&Prices::slow_ns));
   add_parsed(verb, "--move-cost", "a move of 4 KiB takes this from the program (default: 2us)",
              hmk::parse_duration, ns_to(&Prices::page_ns));
+  add_parsed(verb, "--loss",
+             "enough is where an access takes so much longer than in fast memory (default: 5%)",
+             hmk::parse_percent_bp, [options](std::uint32_t bp) { options->loss_bp = bp; });
+  add_parsed(verb, "--price", "of a GiB of fast and of slow memory, for example 16.61,7.85",
+             parse_prices, [options](GibPrices prices) { options->gib = prices; });
+  verb.add_option("--svg", options->svg, "write a picture to this file instead");
   return [options](const Context& context) { return run_size(context, *options); };
 }
 

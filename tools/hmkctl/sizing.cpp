@@ -8,12 +8,7 @@
 namespace hmkctl {
 namespace {
 
-using hmk::policy::Forecast;
-using hmk::policy::Schedule;
-
-constexpr double kRegion = 2 << 20;  // bytes that move together, about
-constexpr unsigned kSteps = 150;     // of the prices, for each size
-enum : std::size_t { kFast, kSlow, kTiers };
+constexpr unsigned kSteps = 150;  // of the prices, for each size
 
 SizeCurve curve_of(const std::vector<HeatPieces::Piece>& pieces) {
   std::vector<Warmth> memory;
@@ -26,53 +21,31 @@ SizeCurve curve_of(const std::vector<HeatPieces::Piece>& pieces) {
 
 }  // namespace
 
-Sizing::Sizing(const HeatPieces& heat, const Prices& prices) : prices_(prices) {
-  const std::vector<HeatPieces::Piece> pieces = heat.pieces();
-  curve_ = curve_of(pieces);
-  forecast_.windows = static_cast<std::uint32_t>(heat.windows());
-  forecast_.tiers = kTiers;
-  forecast_.move_ns = {0, prices.page_ns / 4096, prices.page_ns / 4096, 0};
-  for (const HeatPieces::Piece& piece : pieces) {
-    const double count = std::max(1.0, std::floor(piece.bytes / kRegion));
-    Forecast::Group group{.bytes = piece.bytes / count, .count = count};
-    for (const double accesses : piece.accesses) {
-      accesses_.push_back(accesses / count);
-      group.cost_ns.push_back(accesses / count * prices.fast_ns);
-      group.cost_ns.push_back(accesses / count * prices.slow_ns);
-    }
-    forecast_.groups.push_back(std::move(group));
-  }
+Sizing::Sizing(const HeatPieces& heat, const Prices& prices)
+    : prices_(prices),
+      curve_(curve_of(heat.pieces())),
+      demand_(heat, {prices.fast_ns, prices.slow_ns}, prices.page_ns) {}
+
+double Sizing::loss(std::uint64_t bytes) const {
+  return (1 - curve_.share(bytes)) * (prices_.slow_ns / prices_.fast_ns - 1);
 }
 
-std::uint64_t Sizing::enough(double times_fast) const {
-  const double dearer = prices_.slow_ns - prices_.fast_ns;
-  if (dearer <= 0) return 0;
-  return curve_.bytes_for(std::clamp(1 - (times_fast - 1) * prices_.fast_ns / dearer, 0.0, 1.0));
+std::uint64_t Sizing::enough(double loss) const {
+  const double most = prices_.slow_ns / prices_.fast_ns - 1;
+  return most <= 0 ? 0 : curve_.bytes_for(std::clamp(1 - loss / most, 0.0, 1.0));
 }
 
 Sized Sizing::at(std::uint64_t bytes) const {
-  const auto latency = [&](double share) {
-    return share * prices_.fast_ns + (1 - share) * prices_.slow_ns;
-  };
   Sized sized{.bytes = bytes, .stays_share = curve_.share(bytes)};
-  sized.stays_ns = latency(sized.stays_share);
+  sized.stays_ns = prices_.fast_ns * (1 + loss(bytes));
 
-  Forecast forecast = forecast_;
-  for (std::uint32_t w = 0; w < forecast.windows; ++w)
-    forecast.capacity.insert(forecast.capacity.end(), {static_cast<double>(bytes),
-                                                       2.0 * static_cast<double>(curve_.bytes())});
-  const Schedule found = hmk::policy::schedule(forecast, {.steps = kSteps});
-  for (const Schedule::Part& part : found.parts) {
-    for (std::uint32_t w = 0; w < forecast.windows; ++w) {
-      if (part.tier[w] == kFast)
-        sized.moves_share += part.count * accesses_[part.group * forecast.windows + w];
-      if (w > 0 && part.tier[w] != part.tier[w - 1])
-        sized.moved_bytes += part.count * forecast.groups[part.group].bytes;
-    }
-  }
-  sized.moves_share /= curve_.rate();
-  sized.moves_ns = found.cost_ns / curve_.rate();
-  sized.bound_ns = std::min(found.bound_ns / curve_.rate(), sized.stays_ns);
+  const auto found = hmk::policy::schedule(demand_.forecast({static_cast<double>(bytes), kNoLimit}),
+                                           {.steps = kSteps});
+  const Outcome moves = demand_.outcome(found);
+  sized.moves_share = moves.shares[0];
+  sized.moved_bytes = moves.moved_bytes;
+  sized.moves_ns = moves.latency_ns;
+  sized.bound_ns = std::min(demand_.bound_ns(found), sized.stays_ns);
   if (sized.moves_ns >= sized.stays_ns) {  // it need not move
     sized.moves_ns = sized.stays_ns;
     sized.moves_share = sized.stays_share;

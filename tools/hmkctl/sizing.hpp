@@ -4,14 +4,13 @@
 // size of it, where memory stays in one place and where it moves with the heat.
 //
 //   const Sizing sizing(heat, {.fast_ns = 90, .slow_ns = 230, .page_ns = 2000});
-//   sizing.enough(1.05)      the least size at which an access takes 1.05 of the fast latency
+//   sizing.enough(0.05)      the least size at which an access takes 5 % longer than in fast memory
 //   sizing.at(1 << 30)       with 1 GiB
 #pragma once
 
 #include <cstdint>
 
-#include "heat_pieces.hpp"
-#include "policy/horizon.hpp"
+#include "demand.hpp"
 #include "size_curve.hpp"
 
 namespace hmkctl {
@@ -35,17 +34,16 @@ class Sizing {
   Sizing(const HeatPieces& heat, const Prices& prices);
 
   std::uint64_t bytes() const { return curve_.bytes(); }
-  /// Nothing was accessed: then there is nothing to tell.
-  bool is_idle() const { return curve_.rate() == 0; }
-  /// Without moves; all of it where that is not less.
-  std::uint64_t enough(double times_fast) const;
+  /// By how much an access takes longer than in fast memory, 0 .. : where nothing moves.
+  double loss(std::uint64_t bytes) const;
+  /// The least size with that loss; all of it where that is not less.
+  std::uint64_t enough(double loss) const;
   Sized at(std::uint64_t bytes) const;
 
  private:
   Prices prices_;
-  SizeCurve curve_{{}};
-  hmk::policy::Forecast forecast_;
-  std::vector<double> accesses_;  ///< of one region of a group, by group and window
+  SizeCurve curve_;
+  Demand demand_;
 };
 
 }  // namespace hmkctl

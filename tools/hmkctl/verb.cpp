@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "util/printable.hpp"
+#include "util/private_file.hpp"
 
 namespace hmkctl {
 
@@ -28,6 +29,10 @@ int fail(const Context& context, const Reply& reply) {
   return reply.exit_code;
 }
 
+int fail(const Context& context, const hmk::Error& error) {
+  return fail(context, Reply{kFailed, error});
+}
+
 hmk::Result<hmk::Nanoseconds> parse_time(std::string_view text) {
   auto time = hmk::parse_duration(text);
   if (time && time->count() <= 0)
@@ -39,6 +44,14 @@ std::function<nlohmann::json()> pid_option(CLI::App& verb) {
   auto pid = std::make_shared<int>(0);
   verb.add_option("--pid", *pid, "of this process only")->check(CLI::Range(1, 4194304));
   return [pid] { return *pid == 0 ? nlohmann::json::object() : nlohmann::json{{"pid", *pid}}; };
+}
+
+int write_picture(const Context& context, const std::string& path, const std::string& svg) {
+  auto file = hmk::PrivateFile::create(path);
+  if (!file) return fail(context, file.error());
+  file->write(svg);
+  const auto done = file->flush();
+  return done ? kOk : fail(context, done.error());
 }
 
 int show(const Context& context, const std::string& verb, const nlohmann::json& args,

@@ -53,6 +53,7 @@ Run make_version(CLI::App& verb);
 
 /// A line per problem to stderr, or one JSON object; returns the exit code.
 int fail(const Context& context, const Reply& reply);
+int fail(const Context& context, const hmk::Error& error);
 
 /// Declares --pid; gives the arguments of a request for that process, or for all.
 std::function<nlohmann::json()> pid_option(CLI::App& verb);
@@ -73,6 +74,9 @@ CLI::Option* add_parsed(CLI::App& verb, const char* name, const char* help, Pars
       },
       help);
 }
+
+/// A picture that the verb's --svg asked for.
+int write_picture(const Context& context, const std::string& path, const std::string& svg);
 
 /// Ask, then print by description or fail: what most verbs are.
 int show(const Context& context, const std::string& verb, const nlohmann::json& args,

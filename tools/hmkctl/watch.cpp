@@ -175,8 +175,4 @@ std::optional<json> Watch::next_row() {
   return std::nullopt;
 }
 
-int fail(const Context& context, const hmk::Error& error) {
-  return fail(context, Reply{kFailed, error});
-}
-
 }  // namespace hmkctl

@@ -53,9 +53,6 @@ class Watch {
   std::optional<Reply> trouble_;
 };
 
-/// A line to stderr; returns the exit code.
-int fail(const Context& context, const hmk::Error& error);
-
 /// A row of next_row() as it is recorded.
 hmk::RecordedFrame frame_of(const nlohmann::json& row);
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "recorded_heat.hpp"
+
+#include <algorithm>
+
+namespace hmkctl {
+
+hmk::Result<HeatPieces> recorded_heat(const std::string& file, const Frames& frames) {
+  constexpr std::size_t kWindows = 32;
+  Borders borders;
+  std::size_t number = 0;
+  const auto divided = frames.each([&](const hmk::RecordedFrame& frame) {
+    borders.add(frame);
+    ++number;
+  });
+  if (!divided) return divided.error();
+  HeatPieces heat(borders, kWindows, std::max(number, std::size_t{1}));
+  if (const auto added = frames.each([&](const auto& frame) { heat.add(frame); }); !added)
+    return added.error();
+  if (!heat.has_rates())
+    return hmk::Error{file + ": tells hotness and no rates, as format 1 does", "record again"};
+  if (heat.accesses() == 0)
+    return hmk::Error{file + ": nothing was accessed in it", "record the program while it works"};
+  return heat;
+}
+
+}  // namespace hmkctl
