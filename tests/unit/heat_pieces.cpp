@@ -78,7 +78,7 @@ TEST(HeatPieces, HoweverManyRegionsThereAreNoAccessAndNoByteIsLost) {
         at += 4096 * random.below(3);
         const std::uint64_t length = 4096 * (1 + random.below(500));
         parts.push_back({at, length, static_cast<int>(random.below(9)) - 4});
-        accesses += std::exp2(parts.back().log2_rate) * static_cast<double>(length / 4096);
+        accesses += std::exp2(parts.back().log2_rate) * static_cast<double>(length) / 4096;
         resident += static_cast<double>(length);
         at += length;
       }

@@ -38,7 +38,7 @@ TEST(Sizing, WhatIsHotInTurnsMovesWhereThatPays) {
   // 1,024 accesses of a page in a window; three changes, each with a page up and one down.
   EXPECT_NEAR(cheap.moves_ns, 100 + 3 * 2 * 2000 / (4 * 1024.0), 0.1);
   EXPECT_NEAR(cheap.moves_share, 1, 0.001);
-  EXPECT_EQ(cheap.moved_bytes, 6 * 8 * kMiB);
+  EXPECT_EQ(cheap.moved_bytes, 48 * kMiB);
   const Sized dear = Sizing(heat, {.fast_ns = 100, .slow_ns = 300, .page_ns = 1e6}).at(8 * kMiB);
   EXPECT_NEAR(dear.moves_ns, 200, 0.1);
   EXPECT_EQ(dear.moved_bytes, 0);

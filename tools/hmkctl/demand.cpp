@@ -14,7 +14,7 @@ constexpr double kRegion = 2 << 20;  // bytes that move together, about
 
 }  // namespace
 
-Demand::Demand(const HeatPieces& heat, std::vector<double> latency_ns, double page_ns) {
+Demand::Demand(const HeatPieces& heat, const std::vector<double>& latency_ns, double page_ns) {
   forecast_.windows = static_cast<std::uint32_t>(heat.windows());
   forecast_.tiers = static_cast<std::uint32_t>(latency_ns.size());
   forecast_.move_ns.assign(latency_ns.size() * latency_ns.size(), page_ns / 4096);

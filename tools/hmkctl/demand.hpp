@@ -29,7 +29,7 @@ struct Outcome {
 class Demand {
  public:
   /// Latencies fastest first, each above 0.
-  Demand(const HeatPieces& heat, std::vector<double> latency_ns, double page_ns);
+  Demand(const HeatPieces& heat, const std::vector<double>& latency_ns, double page_ns);
 
   /// With so many bytes in each tier in every window, all or the last may be kNoLimit.
   hmk::policy::Forecast forecast(const std::vector<double>& capacity) const;

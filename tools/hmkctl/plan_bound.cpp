@@ -50,8 +50,8 @@ hmk::Result<std::vector<Tier>> tiers_of(const BoundOptions& options, const Frame
   for (std::size_t i = 0; i < recorded.size(); ++i) {
     const auto latency = options.latency.find(i + 1);
     const auto bytes = options.bytes.find(i + 1);
-    Tier tier{static_cast<double>(recorded[i].latency_ns),
-              i + 1 < recorded.size() ? lay.peak()[i] : kNoLimit};
+    Tier tier{static_cast<double>(recorded[i].latency_ns), kNoLimit};
+    if (i + 1 < recorded.size()) tier.bytes = lay.peak()[i];
     if (latency != options.latency.end())
       tier.latency_ns = static_cast<double>(latency->second.count());
     if (bytes != options.bytes.end()) tier.bytes = static_cast<double>(bytes->second);
@@ -86,7 +86,7 @@ json to_json(const Outcome& outcome) {
 
 Schedule best_of(const hmk::policy::Forecast& forecast) {
   if (isatty(STDERR_FILENO) == 0) return hmk::policy::schedule(forecast);
-  const Schedule best = hmk::policy::schedule(
+  Schedule best = hmk::policy::schedule(
       forecast, {.on_progress = [](double part) {
         std::fprintf(stderr, "\rlooking for the best placement: %.0f %% ", 100 * part);
       }});

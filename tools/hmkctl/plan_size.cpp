@@ -18,7 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-
 /// Of a GiB, in any currency.
 struct GibPrices {
   double fast = 0, slow = 0;
