@@ -99,7 +99,8 @@ double worth_of_a_gib(const Schedule& best, const hmk::policy::Forecast& forecas
                       const Demand& demand, double fastest_ns) {
   double worth = 0;  // of a byte
   for (std::uint32_t w = 0; w < forecast.windows; ++w) worth += best.worth_ns[forecast.cell(w, 0)];
-  return std::clamp(worth * kGiB / demand.accesses(), 0.0, demand.bound_ns(best) - fastest_ns);
+  return std::min(worth * kGiB / demand.accesses(),
+                  std::max(demand.bound_ns(best) - fastest_ns, 0.0));
 }
 
 json answer_of(const Demand& demand, const std::vector<Tier>& tiers, const AsRecorded& lay) {
