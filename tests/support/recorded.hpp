@@ -28,11 +28,10 @@ inline std::vector<RecordedFrame> frames_of(const std::vector<std::vector<Heat>>
   return frames;
 }
 
-inline hmkctl::HeatPieces heat_of(const std::vector<RecordedFrame>& frames,
-                                  std::size_t windows = 32, std::size_t most = 8192) {
-  hmkctl::Borders borders(most);
+inline hmkctl::HeatPieces heat_of(const std::vector<RecordedFrame>& frames) {
+  hmkctl::Borders borders;
   for (const RecordedFrame& one : frames) borders.add(one);
-  hmkctl::HeatPieces heat(borders, windows, frames.size());
+  hmkctl::HeatPieces heat(borders, 32, frames.size());
   for (const RecordedFrame& one : frames) heat.add(one);
   return heat;
 }

@@ -45,6 +45,17 @@ std::string figure(const std::string& title, int width, int height, const std::s
          escaped(title) + "\">" + body + "</svg></figure>\n";
 }
 
+std::string svg_file(const std::string& title, double width, double height,
+                     const std::string& body) {
+  constexpr double kMargin = 10, kTitle = 24;
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + coordinate(width + 2 * kMargin) +
+         "\" height=\"" + coordinate(height + kTitle + 2 * kMargin) +
+         "\" font-family=\"sans-serif\" font-size=\"11\">\n"
+         "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n<text x=\"10\" y=\"24\" "
+         "font-size=\"14\">" +
+         escaped(title) + "</text>\n<g transform=\"translate(10 34)\">\n" + body + "</g>\n</svg>\n";
+}
+
 double Chart::at_x(double x) const {
   const double part = x_.to > x_.from ? (x - x_.from) / (x_.to - x_.from) : 0;
   return kLeft + std::clamp(part, 0.0, 1.0) * (kRight - kLeft);
@@ -119,18 +130,15 @@ std::string Chart::body() const {
   return legend() + axes() + bars + body_;
 }
 
-std::string Chart::svg() const { return figure(title_, kWidth, kHeight, body()); }
+std::string Chart::svg() const {
+  return figure(title_, kWidth, kHeight, body());
+}
 
 std::string Chart::file() const {
-  constexpr int kTitle = 28;
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + std::to_string(kWidth) +
-         "\" height=\"" + std::to_string(kHeight + kTitle) +
-         "\" font-family=\"sans-serif\" font-size=\"11\">\n<style>.grid{stroke:#ccc}"
-         ".mark{stroke:#000;stroke-dasharray:4 3}.line{fill:none;stroke-width:2}</style>\n"
-         "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n" +
-         "<text x=\"10\" y=\"20\" font-size=\"14\">" + escaped(title_) +
-         "</text>\n<g transform=\"translate(0 " + std::to_string(kTitle) + ")\">\n" + body() +
-         "</g>\n</svg>\n";
+  return svg_file(title_, kWidth, kHeight,
+                  "<style>.grid{stroke:#ccc}.mark{stroke:#000;stroke-dasharray:4 3}"
+                  ".line{fill:none;stroke-width:2}</style>\n" +
+                      body());
 }
 
 }  // namespace hmkctl

@@ -62,6 +62,9 @@ class Chart {
 
 /// A figure around what is drawn; `title` is its caption.
 std::string figure(const std::string& title, int width, int height, const std::string& body);
+/// The same as a file of its own, on white.
+std::string svg_file(const std::string& title, double width, double height,
+                     const std::string& body);
 /// With as few digits as a picture needs.
 std::string coordinate(double value);
 

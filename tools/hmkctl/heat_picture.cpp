@@ -187,16 +187,8 @@ std::string heat_figure(const HeatScene& scene) {
 }
 
 std::string heat_svg(const HeatScene& scene) {
-  constexpr double kMargin = 10, kTitle = 24;
   const Picture picture = draw(scene);
-  const std::string width = coordinate(kPictureWide + 2 * kMargin);
-  const std::string height = coordinate(picture.height + kTitle + 2 * kMargin);
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height +
-         "\" font-family=\"sans-serif\" font-size=\"11\">\n"
-         "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n<text x=\"10\" y=\"24\" "
-         "font-size=\"14\">" +
-         escaped(scene.title()) + "</text>\n<g transform=\"translate(10 34)\">\n" + picture.body +
-         "</g>\n</svg>\n";
+  return svg_file(scene.title(), kPictureWide, picture.height, picture.body);
 }
 
 }  // namespace hmkctl

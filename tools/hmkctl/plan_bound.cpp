@@ -188,11 +188,8 @@ int run_bound(const Context& context, const BoundOptions& options) {
   } catch (const std::invalid_argument& problem) {
     return fail(context, hmk::Error{problem.what(), "give one of them more bytes, see --tier"});
   }
-  answer.update({{"pid", frames->target.pid},
-                 {"comm", frames->target.comm},
-                 {"intervals", heat->frames()},
-                 {"windows", heat->windows()},
-                 {"time_ns", heat->time_ns()},
+  answer.update(about(*frames, *heat));
+  answer.update({{"windows", heat->windows()},
                  {"bytes", std::llround(demand.bytes())},
                  {"move_ns", options.page_ns}});
   if (context.as_json)

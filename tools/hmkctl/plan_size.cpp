@@ -164,13 +164,9 @@ int run_size(const Context& context, const SizeOptions& options) {
                          "): what an access takes, by size of the fast memory",
                      sizes, *prices, sizing.enough(options.loss())));
   json answer = answer_of(options, sizing, sizes);
-  answer.update({{"pid", frames->target.pid},
-                 {"comm", frames->target.comm},
-                 {"intervals", heat->frames()},
-                 {"time_ns", heat->time_ns()},
-                 {"fast_ns", prices->fast_ns},
-                 {"slow_ns", prices->slow_ns},
-                 {"move_ns", prices->page_ns}});
+  answer.update(about(*frames, *heat));
+  answer.update(
+      {{"fast_ns", prices->fast_ns}, {"slow_ns", prices->slow_ns}, {"move_ns", prices->page_ns}});
   if (context.as_json)
     std::fputs(json_text(answer, 2).c_str(), stdout);
   else

@@ -24,4 +24,11 @@ hmk::Result<HeatPieces> recorded_heat(const std::string& file, const Frames& fra
   return heat;
 }
 
+nlohmann::json about(const Frames& frames, const HeatPieces& heat) {
+  return {{"pid", frames.target.pid},
+          {"comm", frames.target.comm},
+          {"intervals", heat.frames()},
+          {"time_ns", heat.time_ns()}};
+}
+
 }  // namespace hmkctl

@@ -3,6 +3,7 @@
 // The heat of a recorded program in at most 32 windows of time; the recording is read twice.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "frames.hpp"
@@ -12,5 +13,8 @@ namespace hmkctl {
 
 /// Fails where the recording cannot be read, has no rates, or nothing was accessed in it.
 hmk::Result<HeatPieces> recorded_heat(const std::string& file, const Frames& frames);
+
+/// What every answer about a recording tells of it: pid, comm, intervals and time_ns.
+nlohmann::json about(const Frames& frames, const HeatPieces& heat);
 
 }  // namespace hmkctl
