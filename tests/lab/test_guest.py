@@ -36,6 +36,15 @@ class Clock(unittest.TestCase):
         self.assertEqual(nr_spacers(FOUR_CPUS.cpus, "host"), 0)
         self.assertEqual(nr_spacers(1, "instructions"), 0)
 
+    def test_every_guest_has_an_instruction_for_random_numbers_unless_its_cpu_is_named(self):
+        def cpu(**keywords) -> str:
+            args = command(["qemu"], FOUR_CPUS, Path("i"), Path("r"), Path("s"), Path("c"), Path("l"), **keywords)
+            self.assertEqual(args.count("-cpu"), 1)
+            return args[args.index("-cpu") + 1]
+        self.assertIn("+rdrand", cpu())
+        self.assertIn("+rdrand", cpu(spacers=3))
+        self.assertEqual(cpu(cpu="max,la57"), "max,la57")
+
     def test_by_the_host_nothing_is_counted_into_time(self):
         self.assertNotIn("-icount", accelerator("host", 8))
 

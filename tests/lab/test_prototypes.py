@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What hmk.ko calls by name has the prototype it is called by, as the kernel's own BTF tells it."""
 import json
-import lzma
 import re
-import struct
 import subprocess
 import sys
 import tempfile
@@ -16,6 +14,7 @@ sys.path.insert(0, str(ROOT / "tools/lab.d"))
 
 from lab import cache  # noqa: E402
 from lab.kernels import GATES, kernel  # noqa: E402
+from lab.vmlinux import vmlinux  # noqa: E402
 
 
 class Prototype(NamedTuple):
@@ -37,15 +36,6 @@ def ours(text: str) -> Dict[str, Set[Prototype]]:
         kinds = [re.sub(r"\s*\b\w+$", "", one.strip()) for one in takes.split(",")] if takes.strip() != "void" else []
         found.setdefault(name, set()).add(Prototype(returns.strip(), tuple(kinds)))
     return found
-
-
-def vmlinux(image: bytes) -> bytes:
-    """What is packed in a bzImage, by its setup header."""
-    begin = (1 + (image[0x1f1] or 4)) * 512 + struct.unpack_from("<I", image, 0x248)[0]
-    packed = image[begin:begin + struct.unpack_from("<I", image, 0x24c)[0]]
-    if packed[:6] == b"\xfd7zXZ\0":
-        return lzma.LZMADecompressor().decompress(packed)
-    return subprocess.run(["zstd", "-dcq"], input=packed[:-4], stdout=subprocess.PIPE, check=True).stdout  # -4: its size
 
 
 class Btf:

@@ -10,7 +10,6 @@ import json
 import os
 import select
 import signal
-import subprocess
 import time
 from typing import List
 
@@ -115,13 +114,13 @@ def prepare(config: dict) -> None:
                        "HMK_LAB": RESULTS, **config["env"]})
     os.makedirs("/dev/pts", exist_ok=True)
     os.makedirs("/dev/shm", exist_ok=True)
-    mount("-t", "devpts", "-o", "mode=620,ptmxmode=666", "devpts", "/dev/pts")
-    mount("-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/dev/shm")
-    mount("-t", "cgroup2", "cgroup2", "/sys/fs/cgroup")
-    mount("-t", "debugfs", "debugfs", "/sys/kernel/debug")
-    mount("-t", "tracefs", "tracefs", "/sys/kernel/tracing")
+    call("mount", "devpts", "/dev/pts", "devpts", 0, "mode=620,ptmxmode=666")
+    call("mount", "tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777")
+    call("mount", "cgroup2", "/sys/fs/cgroup", "cgroup2", 0, None)
+    call("mount", "debugfs", "/sys/kernel/debug", "debugfs", 0, None)
+    call("mount", "tracefs", "/sys/kernel/tracing", "tracefs", 0, None)
     os.makedirs(f"/lib/modules/{os.uname().release}", exist_ok=True)
-    mount("--bind", config["modules"], f"/lib/modules/{os.uname().release}")
+    call("mount", config["modules"], f"/lib/modules/{os.uname().release}", None, BIND, None)
     write("/sys/kernel/mm/transparent_hugepage/enabled", config["thp"])
     write("/proc/sys/kernel/hostname", "hmk-lab")
     write("/proc/sys/kernel/printk", "4 4 1 4")
@@ -165,10 +164,6 @@ def keep_to(cpus: set, last: int) -> None:
             continue  # it has ended, or belongs to one CPU for good
     mask = sum(1 << cpu for cpu in cpus)
     write("/sys/devices/virtual/workqueue/cpumask", f"{mask:x}")
-
-
-def mount(*args: str) -> None:
-    subprocess.run(["mount", *args], check=False, stderr=subprocess.DEVNULL)
 
 
 def write(path: str, text: str) -> None:

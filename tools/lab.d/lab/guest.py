@@ -30,6 +30,7 @@ from .outcome import FAIL, LOST, PASS, SKIP, SKIP_STATUS, Mark, Outcome, read_ma
 from .progress import say, step
 from .qemu import INSTRUCTIONS_CMDLINE, accelerator, command, nr_spacers
 from .splat import splats, telling
+from .vmlinux import quickest
 
 BOOT_SECONDS = 120.0
 BOOT_TRIES = 3      # TCG now and then breaks a kernel that patches itself during boot
@@ -65,7 +66,7 @@ class Guest:
         self.thp = thp
         self.counting = plugin.Counting(l1, l2, llc, pages)
         self.pinned = ordinary_cpus(machine, pin)
-        self._driven_by = accelerator(clock, ns_per_instruction) + (["-cpu", cpu] if cpu else [])
+        self._cpu, self._driven_by = cpu, accelerator(clock, ns_per_instruction)
         self._spacers = nr_spacers(machine.cpus, clock)
         if self._spacers:
             self.extra_cmdline += f" maxcpus={machine.cpus}"  # the others are not started before the agent does
@@ -176,8 +177,8 @@ class Guest:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(path))
             listener.listen(1)
-            args = command(self.emulator.command, self.machine, self.kernel.image, initramfs(self.kernel),
-                           self.results, path, self.console, self.extra_cmdline, argument, self._driven_by, self._spacers)
+            args = command(self.emulator.command, self.machine, quickest(self.kernel.image), initramfs(self.kernel),
+                           self.results, path, self.console, self.extra_cmdline, argument, self._driven_by, self._spacers, self._cpu)
             with open(self._own / "qemu.log", "wb") as log:
                 self._qemu = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             self._accept(listener)

@@ -35,7 +35,7 @@ $b mount -t 9p -o cache=none,$opt share /root/run/hmk-lab || die "9p of the resu
 $b mkdir -p /root/run/hmk-host
 $b mount --move /host /root/run/hmk-host
 $b ip link set lo up
-exec $b switch_root /root /usr/bin/python3 -I -B /run/hmk-lab/.lab/agent.py
+exec $b switch_root /root /usr/bin/python3 -S -I -B /run/hmk-lab/.lab/agent.py
 """
 
 

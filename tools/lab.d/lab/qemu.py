@@ -18,6 +18,7 @@ DISK_CMDLINE = ("root=/dev/vda rw console=ttyS0 quiet panic=-1 mitigations=off n
 CLOCKS = ("host", "instructions")
 INSTRUCTION_NS = (1, 2, 4, 8, 16, 32, 64)
 MULTI_THREADED = ("-accel", "tcg,thread=multi")
+CPU = "qemu64,+rdrand"  # without RDRAND, which CMDLINE trusts, a boot waits seconds for the first random number
 
 
 def nr_spacers(cpus: int, clock: str) -> int:
@@ -54,15 +55,15 @@ def accelerator(clock: str, ns_per_instruction: int) -> List[str]:
 
 def command(program: Sequence[str], machine: Machine, image: Path, initrd: Path, share: Path, socket: Path,
             console: Path, extra_cmdline: str = "", plugin: Optional[str] = None,
-            driven_by: Sequence[str] = MULTI_THREADED, spacers: int = 0) -> List[str]:
-    """All arguments, the program first; `spacers` from nr_spacers()."""
+            driven_by: Sequence[str] = MULTI_THREADED, spacers: int = 0, cpu: str = "") -> List[str]:
+    """All arguments, the program first; `spacers` from nr_spacers(), `cpu` as -cpu takes it where there are none."""
     args = [*_bare(program, machine, driven_by, image, initrd, f"{CMDLINE} {extra_cmdline}".strip()),
             "-serial", f"file:{_comma(console)}",
             "-chardev", f"socket,id=control,path={_comma(socket)}", "-device", "virtio-serial-pci",
             "-device", "virtserialport,chardev=control,name=hmk.control",
             "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
             "-virtfs", f"local,path={_comma(share)},mount_tag=share,security_model=none,multidevs=remap",
-            *_nodes(machine, spacers)]
+            *_nodes(machine, spacers, cpu)]
     return [*args, "-plugin", plugin] if plugin else args
 
 
@@ -88,9 +89,9 @@ def _comma(path: Path) -> str:
     return str(path).replace(",", ",,")
 
 
-def _nodes(machine: Machine, spacers: int) -> List[str]:
+def _nodes(machine: Machine, spacers: int, cpu: str = "") -> List[str]:
     with_cpus = [node for node in machine.nodes if node.cpus]
-    args = _turns(machine.cpus) if spacers else ["-smp", _topology(machine)]
+    args = _turns(machine.cpus) if spacers else ["-cpu", cpu or CPU, "-smp", _topology(machine)]
     for node in machine.nodes:
         args += ["-object", f"memory-backend-ram,id=ram{node.id},size={node.memory}B"]
         more = range(machine.cpus, machine.cpus + spacers) if node == with_cpus[0] else ()
@@ -112,7 +113,7 @@ def _turns(cpus: int) -> List[str]:
     """vCPUs in the order in which they take their turns: a spacer, numbered behind all others, between each two."""
     model, most = "qemu64-x86_64-cpu", 2 * cpus - 1
     # A vCPU that Linux took offline waits with MWAIT if an Intel one has it, and QEMU's MWAIT gives the turn away.
-    args = ["-cpu", "qemu64,vendor=GenuineIntel,+monitor", "-smp", f"1,maxcpus={most},sockets={most},cores=1,threads=1"]
+    args = ["-cpu", f"{CPU},vendor=GenuineIntel,+monitor", "-smp", f"1,maxcpus={most},sockets={most},cores=1,threads=1"]
     for cpu in range(1, cpus):
         for socket in (cpus + cpu - 1, cpu):
             args += ["-device", f"{model},socket-id={socket},core-id=0,thread-id=0"]
