@@ -15,7 +15,7 @@ MODULE: Prefixes = ("Kbuild", "kmod/", "include/", "uapi/")
 SUITE: Prefixes = ("tools/lab.d/", "tools/test", "tools/setup")
 # All of CMake's: which program of them a test runs is not asked.
 PROGRAMS: Prefixes = ("CMake", "include/", "uapi/", "kmod/core/", "daemon/", "tools/CMakeLists.txt", "tools/hmkctl/", "tools/load/",
-                      "tools/sim", "tools/bench.d/", "tests/programs/", "tests/support/", "tests/CMakeLists.txt", "systemd/",
+                      "tools/sim", "tools/plan", "tools/bench.d/", "tests/programs/", "tests/support/", "tests/CMakeLists.txt", "systemd/",
                       "packaging/")
 UNITS: Prefixes = (*PROGRAMS, "configs/", "tests/unit/", "tests/property/", "tests/abi/", "tests/daemon/", "tests/cli/", "tests/fuzz/",
                    "tests/load/", "tests/sim/", *SUITE)
