@@ -189,18 +189,30 @@ static void fault_one(void)
 	reads++;
 }
 
-static void one(void)
+/* From a deck in which each way has its share, shuffled anew when it is dealt: however few come, none is left out. */
+static unsigned deal(void)
 {
 	/* As many writes as reads come of it: of several at once each counts. */
 	static const unsigned share[WAYS] = { 12, 16, 6, 12, 6, 12, 2, 4, 4, 4, 1, 1 };
-	unsigned sum = 0, at, what = 0;
+	static unsigned left[WAYS], sum;
+	unsigned at, what = 0;
 
-	for (unsigned i = 0; i < WAYS; i++)
-		sum += share[i];
-	for (at = draw(sum); at >= share[what]; what++)
-		at -= share[what];
+	if (!sum) {
+		memcpy(left, share, sizeof(left));
+		for (unsigned i = 0; i < WAYS; i++)
+			sum += share[i];
+	}
+	for (at = draw(sum); at >= left[what]; what++)
+		at -= left[what];
+	left[what]--;
+	sum--;
 	nr_by[what]++;
-	switch (what) {
+	return what;
+}
+
+static void one(void)
+{
+	switch (deal()) {
 	case 0: read_some(by_pread, 1); break;
 	case 1: write_one(by_pread); break;
 	case 2: read_some(by_aio, MOST_AT_ONCE); break;
