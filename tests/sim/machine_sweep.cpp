@@ -9,6 +9,7 @@
 
 #include "machine.hpp"
 #include "machine/against.hpp"
+#include "machine/tune.hpp"
 
 using namespace hmk::sim;
 using hmk::test::shipped;
@@ -49,6 +50,60 @@ TEST(MachineSweep, TakesOnlyWhatHmkdWouldTake) {
         "promote_limit=200", "horizn=20", "attach=1", "no_such=1"})
     EXPECT_THROW(parse_axis(bad), std::invalid_argument) << bad;
   EXPECT_NO_THROW(parse_axis("gain_margin=1024"));
+}
+
+TEST(MachineTune, ByPairsOfSeedsASmallDifferenceIsSureAndNoiseOfBothIsNone) {
+  const Racer slow{"a", {0.10, -0.20, 0.31}}, fast{"b", {0.09, -0.21, 0.30}},
+      odd{"c", {0.3, -0.4, 0.2}};
+  const Slower slower = slower_than(slow, fast);
+  EXPECT_NEAR(slower.mean, 0.01, 1e-9);
+  EXPECT_NEAR(slower.error, 0, 1e-9);
+  EXPECT_TRUE(is_surely_slower(slow, fast));
+  EXPECT_FALSE(is_surely_slower(fast, slow));
+  EXPECT_FALSE(is_surely_slower(odd, fast));
+  EXPECT_FALSE(is_surely_slower(fast, fast));
+  EXPECT_FALSE(is_surely_slower({"d", {9}}, fast)) << "one seed says nothing";
+  const Racer none{"n", {0, 0, 0, 0}};
+  EXPECT_TRUE(is_surely_slower({"g", {8, 10, 10, 12}}, none)) << "12.2 errors; 10.2 are by chance";
+  EXPECT_FALSE(is_surely_slower({"h", {7, 10, 10, 13}}, none)) << "8.2 errors";
+  EXPECT_NEAR(slower_than({"e", {1, 3}}, {"f", {0, 0, 5}}).error, 1, 1e-9)
+      << "by the seeds both ran";
+}
+
+TEST(MachineTune, TheFastestIsOneOfThoseThatRanToTheEnd) {
+  EXPECT_EQ(fastest({{"a", {-9}}, {"b", {0.2, 0.1}}, {"c", {0.1, 0.1}}}), 2u);
+}
+
+TEST(MachineTune, FindsTheBetterValueKeepsAShippedOneThatIsAsGoodAndSaysSoOnThePage) {
+  SweepPlan plan = small_sweep(2);
+  plan.workloads = {read_workload(workload_path("gups-stable"))};
+  plan.question.seconds = 60;
+  plan.seeds = 4;
+  plan.axes = {{"promote_limit", {"1MiB"}}, {"horizon", {"61"}}};
+  testing::internal::CaptureStderr();
+  testing::internal::CaptureStdout();
+  const ordered_json list = tune_machine(plan);
+  testing::internal::GetCapturedStderr();
+  const std::string said = testing::internal::GetCapturedStdout();
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0]["shipped"], "200MiB");
+  EXPECT_EQ(list[0]["best"], "200MiB") << "1 MiB an interval is too slow";
+  EXPECT_EQ(list[1]["best"], "60");
+  EXPECT_NE(said.find("promote_limit: 200MiB, as shipped"), std::string::npos) << said;
+  const std::string page = tuning_page(plan, list, "abc");
+  EXPECT_NE(page.find("Commit: abc."), std::string::npos);
+  EXPECT_NE(page.find("Of 2 constants 2 ship"), std::string::npos);
+  EXPECT_NE(page.find("| 200MiB (shipped), best | 4 |"), std::string::npos) << page;
+
+  plan.question.config.promote_limit = std::uint64_t{1} << 20;
+  plan.axes = {{"promote_limit", {"200MiB"}}};
+  testing::internal::CaptureStderr();
+  testing::internal::CaptureStdout();
+  const ordered_json other = tune_machine(plan);
+  testing::internal::GetCapturedStderr();
+  testing::internal::GetCapturedStdout();
+  EXPECT_EQ(other[0]["best"], "200MiB");
+  EXPECT_FALSE(other[0]["is_best"]);
 }
 
 ordered_json simulated(double ns, double share) {

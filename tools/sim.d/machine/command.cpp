@@ -2,6 +2,7 @@
 #include "machine/command.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include "machine/against.hpp"
 #include "machine/report.hpp"
 #include "machine/sweep.hpp"
+#include "machine/tune.hpp"
 
 namespace hmk::sim {
 
@@ -22,12 +24,12 @@ using nlohmann::ordered_json;
 struct Words {
   std::vector<std::string> scenarios;
   std::string machine = HMK_SIM_MACHINE, interval, budget, profiler = "hm-keeper", leaf = "4K";
-  std::string json, against;
+  std::string json, against, report, commit;
   std::vector<std::string> systems = {"first-touch", "static", "reactive"};
   std::vector<std::string> settings;
   std::uint64_t seeds = 10;
   unsigned jobs = 2;
-  bool is_sweep = false;
+  bool is_sweep = false, is_tuning = false;
 };
 
 const std::map<std::string, double> kSeconds = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
@@ -58,7 +60,7 @@ void add_machine_options(CLI::App& app, Question& question, Words& words) {
 void add_run_options(CLI::App& app, Question& question, Words& words) {
   app.add_option("--interval", words.interval, "hmkd's key (default: 10s)");
   app.add_option("--budget", words.budget, "hmkd's key overhead: 5 or 5% (default: 5%)");
-  app.add_option("--set", words.settings, "KEY=VALUE of hmkd; in a sweep KEY=VALUE,VALUE")
+  app.add_option("--set", words.settings, "KEY=VALUE of hmkd; for sweep and tune KEY=VALUE,VALUE")
       ->allow_extra_args(false);
   app.add_option("--seconds", question.seconds, "of work under first touch, 600 or 10min")
       ->transform(CLI::AsNumberWithUnit(kSeconds, CLI::AsNumberWithUnit::UNIT_OPTIONAL))
@@ -139,10 +141,10 @@ class Progress {
 };
 
 /// Returns the exit code.
-int write(const std::string& path, const ordered_json& list) {
+int write(const std::string& path, const std::string& text) {
   if (path.empty()) return 0;
   std::ofstream file(path);
-  file << list.dump(1) << '\n';
+  file << text;
   if (file.flush()) return 0;
   std::fprintf(stderr, "hmk-sim: cannot write %s\n", path.c_str());
   return 1;
@@ -168,20 +170,34 @@ int run_once(Question question, const Words& words) {
   }
   print_table(list);
   const bool agrees = words.against.empty() || lay_beside(guest, list);
-  const int failed = write(words.json, list);
+  const int failed = write(words.json, list.dump(1) + '\n');
   return failed != 0 || !agrees ? 1 : 0;
 }
 
-int run_sweep(const Question& question, const Words& words) {
+SweepPlan plan_of(const Question& question, const Words& words) {
   SweepPlan plan{.question = question,
                  .workloads = read_workloads(words.scenarios),
                  .axes = {},
                  .seeds = words.seeds,
                  .jobs = words.jobs};
   for (const std::string& text : words.settings) plan.axes.push_back(parse_axis(text));
-  const ordered_json list = sweep_machine(plan);
+  return plan;
+}
+
+int run_sweep(const Question& question, const Words& words) {
+  const ordered_json list = sweep_machine(plan_of(question, words));
   print_sweep(list);
-  return write(words.json, list);
+  return write(words.json, list.dump(1) + '\n');
+}
+
+/// 0 when nothing is surely better than what ships.
+int run_tuning(const Question& question, const Words& words) {
+  const SweepPlan plan = plan_of(question, words);
+  const ordered_json list = tune_machine(plan);
+  const bool all_best = std::ranges::all_of(list, [](const auto& row) { return row["is_best"]; });
+  const int failed = write(words.json, list.dump(1) + '\n') +
+                     write(words.report, tuning_page(plan, list, words.commit));
+  return failed == 0 && all_best ? 0 : 1;
 }
 
 }  // namespace
@@ -192,19 +208,22 @@ int run_machine_command(int argc, char** argv) {
   question.prices.exposed_ns = LabMachine::kShootdownNs;
   Words words;
   app.add_option("scenario", words.scenarios,
-                 "names, 'all', or YAML files; 'sweep' first: every combination of --set")
+                 "names, 'all', or YAML files; 'sweep' first: every combination of --set;\n"
+                 "'tune' first: which value of each --set is best")
       ->required();
   app.add_option("--system", words.systems, "which ones (default: all)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"first-touch", "static", "reactive"}));
   app.add_option("--seed", question.seed, "same seed, same result")->capture_default_str();
-  app.add_option("--seeds", words.seeds, "of a sweep: 1 to this one")
+  app.add_option("--seeds", words.seeds, "of sweep and tune: 1 to this one")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--jobs", words.jobs, "of a sweep, at a time")
+  app.add_option("--jobs", words.jobs, "of sweep and tune, at a time")
       ->check(CLI::Range(1, 2))
       ->capture_default_str();
+  app.add_option("--report", words.report, "of tune: write docs/policy.md to this file");
+  app.add_option("--commit", words.commit, "of tune: what the report says it was made of");
   app.add_option("--against", words.against,
                  "guests' figures; exit code 1 when one is off by more than 10 %");
   add_machine_options(app, question, words);
@@ -212,9 +231,11 @@ int run_machine_command(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     words.is_sweep = words.scenarios.front() == "sweep";
-    if (words.is_sweep) words.scenarios.erase(words.scenarios.begin());
+    words.is_tuning = words.scenarios.front() == "tune";
+    if (words.is_sweep || words.is_tuning) words.scenarios.erase(words.scenarios.begin());
     if (words.scenarios.empty()) words.scenarios = {"all"};
     understand(question, words, app.count("--mlp") > 0);
+    if (words.is_tuning) return run_tuning(question, words);
     return words.is_sweep ? run_sweep(question, words) : run_once(question, words);
   } catch (const CLI::CallForHelp& e) {
     return app.exit(e);

@@ -28,20 +28,6 @@ constexpr std::array<std::string_view, 17> kKnown{
     "reserve",  "gain_margin", "horizon",   "governor",  "move_cost",     "buckets",
     "weights",  "caps",        "floors",    "bandwidth", "view"};
 
-/// Of one run beside first touch.
-struct Ratio {
-  double whole = 0, settled = 0;
-  Bytes moved = 0;
-};
-
-/// A run of the sweep.
-struct Cell {
-  std::size_t combination = 0, workload = 0;
-  std::uint64_t seed = 0;
-};
-
-using Settings = std::vector<std::string>;  // a value for each axis
-
 std::vector<Settings> combine(const std::vector<Axis>& axes) {
   std::vector<Settings> all{{}};
   for (const Axis& axis : axes) {
@@ -153,6 +139,11 @@ ordered_json means_of_cells(const SweepPlan& plan, const std::vector<Cell>& cell
 
 }  // namespace
 
+std::vector<Ratio> run_cells(const SweepPlan& plan, const std::vector<Settings>& combinations,
+                             const std::vector<Cell>& cells) {
+  return Crew(plan, combinations, cells).run();
+}
+
 void set_key(Config& config, const std::string& key, const std::string& value) {
   const Key* const found = find_key(key);
   if (found == nullptr || std::ranges::find(kKnown, key) == kKnown.end()) {
@@ -187,7 +178,7 @@ ordered_json sweep_machine(const SweepPlan& plan) {
   for (std::size_t c = 0; c < combinations.size(); ++c)
     for (std::size_t w = 0; w < plan.workloads.size(); ++w)
       for (std::uint64_t seed = 1; seed <= plan.seeds; ++seed) cells.push_back({c, w, seed});
-  const std::vector<Ratio> ratios = Crew(plan, combinations, cells).run();
+  const std::vector<Ratio> ratios = run_cells(plan, combinations, cells);
   ordered_json list = ordered_json::array();
   for (std::size_t c = 0; c < combinations.size(); ++c) {
     ordered_json settings = ordered_json::object();

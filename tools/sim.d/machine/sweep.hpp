@@ -31,6 +31,24 @@ struct SweepPlan {
   unsigned jobs = 2;
 };
 
+using Settings = std::vector<std::string>;  // a value for each axis
+
+/// Of one run beside first touch.
+struct Ratio {
+  double whole = 0, settled = 0;
+  Bytes moved = 0;
+};
+
+/// A run: which of some settings, of the plan's workloads, and the seed.
+struct Cell {
+  std::size_t combination = 0, workload = 0;
+  std::uint64_t seed = 0;
+};
+
+/// By cell; at most `jobs` at a time, and how far it is on a terminal.
+std::vector<Ratio> run_cells(const SweepPlan& plan, const std::vector<Settings>& combinations,
+                             const std::vector<Cell>& cells);
+
 /// One object per combination: settings, geometric means and the worst ratio to first touch.
 nlohmann::ordered_json sweep_machine(const SweepPlan& plan);
 void print_sweep(const nlohmann::ordered_json& list);
