@@ -27,14 +27,15 @@
 namespace hmk::load {
 
 struct Net {
-  static constexpr unsigned kLayers = 24, kMost = 4;  // kMost: activations of a lane in a layer
-  static constexpr std::uint64_t kBlock = 512;        // lanes that are worked on at a time
+  static constexpr unsigned kLayers = 24;
+  static constexpr std::uint64_t kMost = 4;     // activations of a lane in a layer
+  static constexpr std::uint64_t kBlock = 512;  // lanes that are worked on at a time
 
   std::uint64_t lanes = kBlock;  // a multiple of kBlock
   unsigned compute = 4;          // rounds of arithmetic for a word
   std::uint64_t first = 0;       // number of the first lane: what comes in depends on it
 
-  static constexpr unsigned wide(unsigned layer) { return layer < kLayers / 3 ? kMost : 2; }
+  static constexpr std::uint64_t wide(unsigned layer) { return layer < kLayers / 3 ? kMost : 2; }
   /// Words of a lane: a weight and two moments of each layer, activations, gradients of two layers.
   static constexpr std::uint64_t words_of_lane() { return activations(kLayers) + 2 * kMost; }
   std::uint64_t words() const { return lanes * words_of_lane(); }
@@ -93,9 +94,9 @@ class Trainer {
   Word* at(std::uint64_t array) { return words_ + array * net_.lanes; }
   const Word* at(std::uint64_t array) const { return words_ + array * net_.lanes; }
   Word* moment(unsigned layer, unsigned which) { return at((1 + which) * Net::kLayers + layer); }
-  Word* activation(unsigned layer, unsigned i) { return at(Net::activations(layer) + i); }
+  Word* activation(unsigned layer, std::uint64_t i) { return at(Net::activations(layer) + i); }
   /// Of what a layer gave: kept until the layer before it has used it.
-  Word* gradient(unsigned layer, unsigned i) {
+  Word* gradient(unsigned layer, std::uint64_t i) {
     return at(Net::activations(Net::kLayers) + layer % 2 * Net::kMost + i);
   }
 
@@ -109,20 +110,20 @@ class Trainer {
     return Net::kBlock * (is_forward ? Net::wide(layer) : 3 + width_in(layer));
   }
 
-  static unsigned width_in(unsigned layer) {
+  static std::uint64_t width_in(unsigned layer) {
     return layer == 0 ? Net::kMost : Net::wide(layer - 1);
   }
 
   /// What comes into a layer: from the layer before, or a new picture.
-  Word in(unsigned layer, unsigned i, std::uint64_t lane) {
+  Word in(unsigned layer, std::uint64_t i, std::uint64_t lane) {
     if (layer > 0) return activation(layer - 1, i)[lane];
     return mix(((net_.first + lane) * Net::kMost + i) ^ iterations() << 40);
   }
 
   /// The sum of what output `i` of a layer is made of.
-  Word sum_in(unsigned layer, unsigned i, std::uint64_t lane) {
+  Word sum_in(unsigned layer, std::uint64_t i, std::uint64_t lane) {
     Word sum = 0;
-    for (unsigned from = i; from < width_in(layer); from += Net::wide(layer))
+    for (std::uint64_t from = i; from < width_in(layer); from += Net::wide(layer))
       sum += in(layer, from, lane);
     return sum;
   }
@@ -138,7 +139,7 @@ class Trainer {
 
   void forward(unsigned layer, std::uint64_t begin) {
     const Word* const weight = at(layer);
-    for (unsigned i = 0; i < Net::wide(layer); ++i) {
+    for (std::uint64_t i = 0; i < Net::wide(layer); ++i) {
       Word* const out = activation(layer, i);
       for (std::uint64_t lane = begin; lane < begin + Net::kBlock; ++lane) {
         Word& value = scratch();
@@ -156,11 +157,11 @@ class Trainer {
       std::array<Word, Net::kMost> given{};
       Word& change = scratch();
       change = 0;
-      for (unsigned i = 0; i < Net::wide(layer); ++i) {
+      for (std::uint64_t i = 0; i < Net::wide(layer); ++i) {
         given[i] = is_last ? activation(layer, i)[lane] : gradient(layer, i)[lane];
         change += compute(given[i] + sum_in(layer, i, lane), activation(layer, i)[lane]);
       }
-      for (unsigned i = 0; layer > 0 && i < width_in(layer); ++i)
+      for (std::uint64_t i = 0; layer > 0 && i < width_in(layer); ++i)
         gradient(layer - 1, i)[lane] = given[i % Net::wide(layer)] * weight[lane];
       mean[lane] += (change >> 3) - (mean[lane] >> 3);
       spread[lane] += (change * change >> 4) - (spread[lane] >> 4);
