@@ -177,7 +177,9 @@ class Guest:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(path))
             listener.listen(1)
-            args = command(self.emulator.command, self.machine, quickest(self.kernel.image), initramfs(self.kernel),
+            # Who asks for a CPU may ask for five levels of page tables, and those the part that unpacks the kernel switches on.
+            image = self.kernel.image if self._cpu else quickest(self.kernel.image)
+            args = command(self.emulator.command, self.machine, image, initramfs(self.kernel),
                            self.results, path, self.console, self.extra_cmdline, argument, self._driven_by, self._spacers, self._cpu)
             with open(self._own / "qemu.log", "wb") as log:
                 self._qemu = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
