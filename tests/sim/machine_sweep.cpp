@@ -66,6 +66,9 @@ TEST(MachineTune, ByPairsOfSeedsASmallDifferenceIsSureAndNoiseOfBothIsNone) {
   const Racer none{"n", {0, 0, 0, 0}};
   EXPECT_TRUE(is_surely_slower({"g", {8, 10, 10, 12}}, none)) << "12.2 errors; 10.2 are by chance";
   EXPECT_FALSE(is_surely_slower({"h", {7, 10, 10, 13}}, none)) << "8.2 errors";
+  EXPECT_TRUE(is_surely_alike({"i", {9e-4, 9e-4}}, none));
+  EXPECT_FALSE(is_surely_alike({"j", {11e-4, 11e-4}}, none));
+  EXPECT_FALSE(is_surely_alike({"k", {-3e-3, 3e-3}}, none)) << "not known";
   EXPECT_NEAR(slower_than({"e", {1, 3}}, {"f", {0, 0, 5}}).error, 1, 1e-9)
       << "by the seeds both ran";
 }

@@ -17,6 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr double kAlike = 0.001;   // of the time
 constexpr double kChance = 0.001;  // of being called slower without being so
 constexpr std::array<std::uint64_t, 4> kStages = {4, 8, 16,
                                                   1000};  // seeds; then who is slower leaves
@@ -49,8 +50,14 @@ class Race {
   std::vector<std::size_t> running() const {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < racers_.size(); ++i)
-      if (racers_[i].log_time.size() == seeds_ && !is_beaten(racers_[i])) found.push_back(i);
+      if (racers_[i].log_time.size() == seeds_ && !is_beaten(racers_[i]) && !is_needless(i))
+        found.push_back(i);
     return found;
+  }
+
+  /// Nothing is to be had from another value that is as fast as what is shipped.
+  bool is_needless(std::size_t racer) const {
+    return racer != shipped_ && is_surely_alike(racers_[racer], racers_[shipped_]);
   }
 
   bool is_beaten(const Racer& racer) const {
@@ -113,6 +120,12 @@ class Race {
   std::uint64_t seeds_ = 0;  // that who is in the race has run
 };
 
+/// What chance alone makes of the mean in one of 1,000 (Student's t).
+double by_chance(const Slower& slower) {
+  const boost::math::students_t distribution(static_cast<double>(slower.seeds - 1));
+  return slower.error * quantile(complement(distribution, kChance));
+}
+
 std::string text(const char* format, double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), format, value);
@@ -147,9 +160,12 @@ Slower slower_than(const Racer& one, const Racer& other) {
 
 bool is_surely_slower(const Racer& one, const Racer& other) {
   const Slower slower = slower_than(one, other);
-  if (slower.seeds < 2 || slower.mean <= 0) return false;
-  const boost::math::students_t by_chance(static_cast<double>(slower.seeds - 1));
-  return slower.mean > slower.error * quantile(complement(by_chance, kChance));
+  return slower.seeds > 1 && slower.mean > 0 && slower.mean > by_chance(slower);
+}
+
+bool is_surely_alike(const Racer& one, const Racer& other) {
+  const Slower slower = slower_than(one, other);
+  return slower.seeds > 1 && std::abs(slower.mean) + by_chance(slower) < kAlike;
 }
 
 std::size_t fastest(const std::vector<Racer>& racers) {

@@ -31,6 +31,10 @@ Slower slower_than(const Racer& one, const Racer& other);
 /// One is surely slower than another when chance alone shows as much in one of 1,000 (Student's t).
 bool is_surely_slower(const Racer& one, const Racer& other);
 
+/// One is surely as fast as another when it differs by less than 0.1 %, and chance hides more in
+/// one of 1,000 only.
+bool is_surely_alike(const Racer& one, const Racer& other);
+
 /// Who of `racers` has the least mean time; of those that ran as many seeds as any.
 std::size_t fastest(const std::vector<Racer>& racers);
 
