@@ -85,7 +85,7 @@ class Race {
     double sum = 0;
     for (std::size_t w = 0; w < of_workloads.size(); ++w) {
       sum += std::log(of_workloads[w].whole);
-      if (of_workloads[w].whole <= racer.worst) continue;
+      if (racer.log_time.size() >= kStages[0] || of_workloads[w].whole <= racer.worst) continue;
       racer.worst = of_workloads[w].whole;
       racer.worst_workload = plan_.workloads[w].name;
     }
@@ -229,13 +229,14 @@ std::string tuning_page(const SweepPlan& plan, const ordered_json& list,
       names +
       ". A race for each constant, with those above it at their best value: all values run the "
       "same seeds; "
-      "after 4, 8 and 16 of them who is slower than the fastest by more than three standard errors "
-      "leaves, the others go on to " +
+      "after 4, 8 and 16 of them whoever is surely slower than the fastest leaves (Student's t of "
+      "the differences, seed by seed, chance 1 of 1,000), and whoever differs from what is shipped "
+      "by surely less than 0.1 %; the others go on to " +
       std::to_string(plan.seeds) +
       ". A shipped value stays where no other is surely faster. *time*: over first touch's, "
       "geometric mean "
       "over scenarios and seeds. *slower*: than the shipped value by the seeds that both ran, ± "
-      "two standard errors. *worst*: the slowest run of all.\n";
+      "two standard errors. *worst*: the slowest run of the first 4 seeds, which all ran.\n";
   for (const auto& axis : list) {
     page += "\n## " + axis["key"].get<std::string>() +
             "\n\n| value | seeds | time | slower, % | worst |\n|---|---|---|---|---|\n";

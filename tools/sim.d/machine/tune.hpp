@@ -16,7 +16,7 @@ namespace hmk::sim {
 struct Racer {
   std::string value;
   std::vector<double> log_time = {};  // by seed
-  double worst = 0;                   // ratio of its slowest run
+  double worst = 0;                   // ratio of its slowest run on the first seeds, which all run
   std::string worst_workload = {};
 };
 
