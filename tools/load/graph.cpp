@@ -2,8 +2,6 @@
 // hmk-load-graph: an algorithm on a Kronecker graph, again and again until stopped.
 #include "graph.hpp"
 
-#include <exception>
-
 #include "stage.hpp"
 
 namespace {
@@ -143,10 +141,5 @@ int main(int argc, char** argv) {
   Options options(argc, argv, kUsage);
   Stage stage(options, Truth::kUnknown);
   const Plan plan = read_plan(options);
-  try {
-    return Load(plan, stage).run();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hmk-load-graph: %s\n", error.what());
-    return 1;
-  }
+  return options.attempt([&] { return Load(plan, stage).run(); });
 }

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cinttypes>
 #include <deque>
-#include <exception>
 #include <numeric>
 #include <system_error>
 #include <thread>
@@ -227,12 +226,9 @@ int main(int argc, char** argv) {
   Options options(argc, argv, kUsage);
   Stage stage(options, Truth::kKnown);
   const Plan plan = read_plan(options, stage);
-  try {
+  return options.attempt([&] {
     if (plan.nr_levels == 0) return Gups<HotSet>(plan, plan.hot, stage).run();
     const Levels::Plan levels{plan.hot.words, plan.hot.chunk_words, plan.nr_levels};
     return Gups<Levels>(plan, levels, stage).run();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hmk-load-gups: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -2,7 +2,6 @@
 // hmk-load-kv: a skewed load on an unmodified redis-server or memcached whose every answer is
 // checked.
 #include <cstdio>
-#include <exception>
 #include <functional>
 #include <optional>
 
@@ -72,10 +71,5 @@ int main(int argc, char** argv) {
   }
   options.finish();
 
-  try {
-    return act(kv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hmk-load-kv: %s\n", error.what());
-    return 1;
-  }
+  return options.attempt([&] { return act(kv); });
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -127,6 +128,17 @@ class Options {
   /// Call last: whatever nobody asked for is an error.
   void finish() {
     if (!words_.empty()) fail("unknown argument: " + words_.front());
+  }
+
+  /// What `act` returns; 1, and one line on stderr, where it throws.
+  template <typename Act>
+  int attempt(Act act) const {
+    try {
+      return act();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s: %s\n", program_.c_str(), error.what());
+      return 1;
+    }
   }
 
   [[noreturn]] void fail(const std::string& why) const {

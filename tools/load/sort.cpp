@@ -2,8 +2,6 @@
 // hmk-load-sort: sorts records by random keys, again and again until stopped.
 #include "sort.hpp"
 
-#include <exception>
-
 #include "stage.hpp"
 
 namespace {
@@ -64,10 +62,5 @@ int main(int argc, char** argv) {
   Options options(argc, argv, kUsage);
   Stage stage(options, Truth::kUnknown);
   const Plan plan = read_plan(options);
-  try {
-    return run(plan, stage);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hmk-load-sort: %s\n", error.what());
-    return 1;
-  }
+  return options.attempt([&] { return run(plan, stage); });
 }

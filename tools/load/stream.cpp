@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // hmk-load-stream: sweeps over three large arrays as STREAM's triad does; bandwidth is all it
 // wants.
-#include <exception>
-
 #include "stage.hpp"
 #include "triad.hpp"
 
@@ -50,10 +48,5 @@ int main(int argc, char** argv) {
   Options options(argc, argv, kUsage);
   Stage stage(options, Truth::kUnknown);
   const Plan plan = read_plan(options);
-  try {
-    return run(plan, stage);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hmk-load-stream: %s\n", error.what());
-    return 1;
-  }
+  return options.attempt([&] { return run(plan, stage); });
 }

@@ -2,8 +2,6 @@
 // hmk-load-train: uses memory as the training of a network does.
 #include "train.hpp"
 
-#include <exception>
-
 #include "stage.hpp"
 
 namespace {
@@ -55,10 +53,5 @@ int main(int argc, char** argv) {
   Options options(argc, argv, kUsage);
   Stage stage(options, Truth::kUnknown);
   const Plan plan = read_plan(options);
-  try {
-    return run(plan, stage);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hmk-load-train: %s\n", error.what());
-    return 1;
-  }
+  return options.attempt([&] { return run(plan, stage); });
 }

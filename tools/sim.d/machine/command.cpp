@@ -29,7 +29,6 @@ struct Words {
   std::vector<std::string> settings;
   std::uint64_t seeds = 10;
   unsigned jobs = 2;
-  bool is_sweep = false, is_tuning = false;
 };
 
 const std::map<std::string, double> kSeconds = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
@@ -230,13 +229,13 @@ int run_machine_command(int argc, char** argv) {
   add_run_options(app, question, words);
   try {
     app.parse(argc, argv);
-    words.is_sweep = words.scenarios.front() == "sweep";
-    words.is_tuning = words.scenarios.front() == "tune";
-    if (words.is_sweep || words.is_tuning) words.scenarios.erase(words.scenarios.begin());
+    const bool is_sweep = words.scenarios.front() == "sweep";
+    const bool is_tuning = words.scenarios.front() == "tune";
+    if (is_sweep || is_tuning) words.scenarios.erase(words.scenarios.begin());
     if (words.scenarios.empty()) words.scenarios = {"all"};
     understand(question, words, app.count("--mlp") > 0);
-    if (words.is_tuning) return run_tuning(question, words);
-    return words.is_sweep ? run_sweep(question, words) : run_once(question, words);
+    if (is_tuning) return run_tuning(question, words);
+    return is_sweep ? run_sweep(question, words) : run_once(question, words);
   } catch (const CLI::CallForHelp& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {

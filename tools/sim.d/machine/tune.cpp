@@ -19,8 +19,8 @@ using nlohmann::ordered_json;
 
 constexpr double kAlike = 0.001;   // of the time
 constexpr double kChance = 0.001;  // of being called slower without being so
-constexpr std::array<std::uint64_t, 4> kStages = {4, 8, 16,
-                                                  1000};  // seeds; then who is slower leaves
+/// Seeds, after which who is slower leaves; the last are all that are asked for.
+constexpr std::array<std::uint64_t, 4> kStages = {4, 8, 16, 1000};
 
 double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
