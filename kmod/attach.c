@@ -204,7 +204,7 @@ long hmk_attach(struct hmk_session *s, void __user *arg)
 		err = attach_find(&a, &t);
 	if (err)
 		return err;
-	err = hmk_may_tune(t.mm, &a.params);
+	err = hmk_may_tune(t.pid, t.mm, &a.params);
 	a.params = params;
 	a.table_bytes = hmk_table_size(t.table_capacity);
 	if (!err)
@@ -226,7 +226,7 @@ static long params_set(struct hmk_session *s, const struct hmk_params *given,
 
 	mutex_lock(&s->lock);
 	*now = s->params;
-	err = s->mm ? hmk_may_tune(s->mm, given) : -ENOTCONN;
+	err = s->mm ? hmk_may_tune(s->pid, s->mm, given) : -ENOTCONN;
 	if (!err)
 		err = params_merge(now, given);
 	if (!err && keep)

@@ -105,6 +105,9 @@ static __poll_t hmk_poll(struct file *file, poll_table *pt)
 {
 	struct hmk_session *s = file->private_data;
 
+	/* Not queued either: when a session wakes is what it does. */
+	if (hmk_may_use(s))
+		return EPOLLERR;
 	return hmk_events_poll(&s->events, file, pt);
 }
 

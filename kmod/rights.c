@@ -75,6 +75,16 @@ int hmk_may_use(struct hmk_session *s)
 	return allowed ? 0 : -EPERM;
 }
 
+/* What changes another process's memory, or takes CPU time for it from others. */
+static int may_change(struct task_struct *task)
+{
+	if (!capable(CAP_SYS_NICE))
+		return -EPERM;
+	if (!hmk_has(HMK_FEAT_LSM_CHECK))
+		return -EOPNOTSUPP;
+	return hmk_call(security_task_movememory)(task);
+}
+
 /**
  * hmk_may_move() - may the caller move the target's memory?
  * @s:       attached session.
@@ -97,12 +107,10 @@ int hmk_may_move(struct hmk_session *s, u32 flags, bool own, nodemask_t *allowed
 	task = get_pid_task(s->pid, PIDTYPE_TGID);
 	if (!task)
 		return -ESRCH;
-	if ((!own || flags & HMK_MOVE_SHARED) && !capable(CAP_SYS_NICE))
+	if (!own)
+		err = may_change(task);
+	else if (flags & HMK_MOVE_SHARED && !capable(CAP_SYS_NICE))
 		err = -EPERM;
-	else if (!own && !hmk_has(HMK_FEAT_LSM_CHECK))
-		err = -EOPNOTSUPP;
-	else if (!own)
-		err = hmk_call(security_task_movememory)(task);
 	task_lock(task);
 	*allowed = task->mems_allowed;
 	task_unlock(task);
@@ -152,20 +160,30 @@ bool hmk_cpuset_allows(struct pid *pid, int node)
 
 /**
  * hmk_may_tune() - may the caller have these parameters for this address space?
+ * @pid:    of the target.
  * @mm:     of the target.
  * @params: as given.
  *
  * What changes the target or takes CPU time from others needs what a move needs.
  *
- * Return: 0 or -EPERM.
+ * Return: 0, or as hmk_may_move().
  */
-int hmk_may_tune(const struct mm_struct *mm, const struct hmk_params *params)
+int hmk_may_tune(struct pid *pid, const struct mm_struct *mm, const struct hmk_params *params)
 {
+	struct task_struct *task;
+	int err;
 	bool dear = (params->mask & HMK_PARAM_SWITCHES &&
 		     params->switches & (HMK_SWITCH_SPLIT_HUGE | HMK_SWITCH_NO_BUDGET)) ||
 		    (params->mask & HMK_PARAM_WEIGHT && params->weight > HMK_WEIGHT_DEFAULT);
 
-	return !dear || mm == current->mm || capable(CAP_SYS_NICE) ? 0 : -EPERM;
+	if (!dear || mm == current->mm)
+		return 0;
+	task = get_pid_task(pid, PIDTYPE_TGID);
+	if (!task)	/* ended: nobody is left to ask about */
+		return capable(CAP_SYS_NICE) ? 0 : -EPERM;
+	err = may_change(task);
+	put_task_struct(task);
+	return err;
 }
 
 #ifdef CONFIG_NUMA

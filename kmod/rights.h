@@ -17,7 +17,7 @@ int hmk_may_use(struct hmk_session *s);
 int hmk_may_move(struct hmk_session *s, u32 flags, bool own, nodemask_t *allowed);
 int hmk_may_run(struct hmk_session *s, u32 flags, bool own, const struct cred *cred);
 bool hmk_cpuset_allows(struct pid *pid, int node);
-int hmk_may_tune(const struct mm_struct *mm, const struct hmk_params *params);
+int hmk_may_tune(struct pid *pid, const struct mm_struct *mm, const struct hmk_params *params);
 bool hmk_bound_elsewhere(struct pid *pid, struct vm_area_struct *vma, int node);
 
 #endif

@@ -35,9 +35,8 @@
  *   EPERM       the caller may not trace the target, at every call and mmap() but
  *               GET_INFO, whoever opened the session; or may not move the memory
  *               of another process (CAP_SYS_NICE), or is not allowed shared
- *               pages; or asks, for another process and without CAP_SYS_NICE, for
- *               SPLIT_HUGE, NO_BUDGET or a weight above the default; nothing about
- *               the target is revealed
+ *               pages; or may not move, and asks for SPLIT_HUGE, NO_BUDGET or a
+ *               weight above the default; nothing about the target is revealed
  *   EACCES      a target node lies outside the target's cpuset: of a request, or
  *               (of a range) of a ticket when the range begins
  *   ENODEV      a target node does not exist or has no memory
@@ -50,7 +49,8 @@
  *   ECANCELED   (of a range) its ticket was stopped by HMK_RESULT_CANCEL
  *   EINTR       a fatal signal arrived; ranges done so far are reported
  *   EOPNOTSUPP  this kernel cannot do it: see HMK_IOC_GET_INFO; MOVE of another
- *               process's memory without HMK_FEAT_LSM_CHECK; START of a target
+ *               process's memory, and what else needs that right, without
+ *               HMK_FEAT_LSM_CHECK; START of a target
  *               whose memory a virtual machine or device uses behind its page
  *               table (an mmu notifier): those accesses would look cold
  *   ENOTTY      unknown command
@@ -357,7 +357,7 @@ struct hmk_result {
 	__u32 reserved;
 };
 
-/* ---- events: read(2) returns whole ones, poll(2) says POLLIN --------------- */
+/* ---- events: read(2) returns whole ones, poll(2) says POLLIN; POLLERR: EPERM */
 
 enum {
 	HMK_EVENT_INTERVAL = 1,	/* @value = seq of the table; older ones are folded */

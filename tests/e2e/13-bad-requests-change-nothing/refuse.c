@@ -6,6 +6,7 @@
 #include <linux/hmk.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,31 @@ static void parameters(void)
 		{ "interval 10 min", { .mask = HMK_PARAM_INTERVAL, .interval_ns = 600000000000 }, 0 },
 		{ "interval above 10 min", { .mask = HMK_PARAM_INTERVAL, .interval_ns = 600000000001 }, EINVAL },
 		{ "alpha 0", { .mask = HMK_PARAM_ALPHA, .alpha_q16 = 0 }, EINVAL },
+		{ "alpha above 1", { .mask = HMK_PARAM_ALPHA, .alpha_q16 = 65537 }, EINVAL },
+		{ "alpha 1", { .mask = HMK_PARAM_ALPHA, .alpha_q16 = 65536 }, 0 },
+		{ "tau1 above 16 scans", { .mask = HMK_PARAM_TAU1, .tau1_q16 = (16 << 16) + 1 }, EINVAL },
+		{ "tau1 of 16 scans", { .mask = HMK_PARAM_TAU1, .tau1_q16 = 16 << 16 }, 0 },
+		{ "tau2 above 16 scans", { .mask = HMK_PARAM_TAU2, .tau2_q16 = (16 << 16) + 1 }, EINVAL },
+		{ "tau2 of 16 scans", { .mask = HMK_PARAM_TAU2, .tau2_q16 = 16 << 16 }, 0 },
+		{ "step of tau1 above 16 scans", { .mask = HMK_PARAM_TAU_STEP, .tau_step_q16 = (16 << 16) + 1 }, EINVAL },
+		{ "step of tau1 of 16 scans", { .mask = HMK_PARAM_TAU_STEP, .tau_step_q16 = 16 << 16 }, 0 },
+		{ "top_k 0", { .mask = HMK_PARAM_TOP_K, .top_k = 0 }, EINVAL },
+		{ "top_k 65", { .mask = HMK_PARAM_TOP_K, .top_k = 65 }, EINVAL },
+		{ "top_k 64", { .mask = HMK_PARAM_TOP_K, .top_k = 64 }, 0 },
+		{ "scouts above 50 %", { .mask = HMK_PARAM_SCOUTS, .scout_bp = 5001 }, EINVAL },
+		{ "scouts 50 %", { .mask = HMK_PARAM_SCOUTS, .scout_bp = 5000 }, 0 },
+		{ "unknown kind of flush", { .mask = HMK_PARAM_FLUSH, .flush = HMK_FLUSH_ROUND + 1 }, EINVAL },
+		{ "no flush", { .mask = HMK_PARAM_FLUSH, .flush = HMK_FLUSH_NONE }, 0 },
+		{ "scan cost above 1 ms", { .mask = HMK_PARAM_SCAN_COST, .scan_cost_ns = 1000001 }, EINVAL },
+		{ "scan cost 1 ms", { .mask = HMK_PARAM_SCAN_COST, .scan_cost_ns = 1000000 }, 0 },
+		{ "region below 2 MiB", { .mask = HMK_PARAM_MAX_REGION, .max_region = (2 << 20) - 1 }, EINVAL },
+		{ "region of 2 MiB", { .mask = HMK_PARAM_MAX_REGION, .max_region = 2 << 20 }, 0 },
+		{ "region of 1 TiB", { .mask = HMK_PARAM_MAX_REGION, .max_region = 1ull << 40 }, 0 },
+		{ "region above 1 TiB", { .mask = HMK_PARAM_MAX_REGION, .max_region = (1ull << 40) + 1 }, EINVAL },
+		{ "weight 0", { .mask = HMK_PARAM_WEIGHT, .weight = 0 }, EINVAL },
+		{ "weight 10000", { .mask = HMK_PARAM_WEIGHT, .weight = 10000 }, 0 },
+		{ "weight above 10000", { .mask = HMK_PARAM_WEIGHT, .weight = 10001 }, EINVAL },
+		{ "any seed", { .mask = HMK_PARAM_SEED, .seed = ~0ull }, 0 },
 		{ "unknown parameter", { .mask = 1ull << 40 }, EINVAL },
 		{ "equal windows", { .mask = HMK_PARAM_SWITCHES, .switches = HMK_SWITCH_EQUAL_WINDOWS }, 0 },
 		{ "unknown switch", { .mask = HMK_PARAM_SWITCHES, .switches = HMK_SWITCH_ALL + 1 }, EINVAL },
@@ -231,6 +257,113 @@ static void moves(void)
 	close(fd);
 }
 
+/* Fields that are reserved, and structs that are longer than ours: what is in them is not zero. */
+static void fields_from_the_future(void)
+{
+	const struct {
+		const char *what;
+		unsigned long call;
+		__u32 size, reserved;	/* bytes; where a reserved field of 32 bits is, or 0 */
+	} rows[] = {
+		{ "SET", HMK_IOC_SET, sizeof(struct hmk_set), offsetof(struct hmk_set, reserved) },
+		{ "STATS", HMK_IOC_STATS, sizeof(struct hmk_stats), offsetof(struct hmk_stats, reserved) },
+		{ "RESULT", HMK_IOC_RESULT, sizeof(struct hmk_result), offsetof(struct hmk_result, reserved) },
+		{ "MOVE", HMK_IOC_MOVE, sizeof(struct hmk_move), 0 },
+	};
+	struct hmk_attach a = attach_to(getpid());
+	const int fd = open_device();
+	char what[64];
+
+	a.reserved = 1;
+	expect("ATTACH, its reserved field not zero", ioctl(fd, HMK_IOC_ATTACH, &a), EINVAL);
+	a = attach_to(getpid());
+	a.table_bytes = 1;
+	expect("ATTACH, its answer not zero", ioctl(fd, HMK_IOC_ATTACH, &a), EINVAL);
+	a = attach_to(getpid());
+	expect("  then a good attach", ioctl(fd, HMK_IOC_ATTACH, &a), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		_Alignas(8) char buffer[sizeof(struct hmk_stats) + 8] = { 0 };
+		const __u32 longer = rows[i].size + 8;
+
+		memcpy(buffer, &longer, sizeof(longer));
+		buffer[rows[i].size] = 1;
+		snprintf(what, sizeof(what), "%s from the future with a field we lack", rows[i].what);
+		expect(what, ioctl(fd, rows[i].call, buffer), E2BIG);
+		buffer[rows[i].size] = 0;
+		if (!rows[i].reserved)
+			continue;
+		buffer[rows[i].reserved] = 1;
+		snprintf(what, sizeof(what), "%s, its reserved field not zero", rows[i].what);
+		expect(what, ioctl(fd, rows[i].call, buffer), EINVAL);
+	}
+	close(fd);
+}
+
+/* A ticket for a page of its own, which ends at once. Return: of ioctl(). */
+static int queue(int fd, __u64 at, __u64 cookie)
+{
+	struct hmk_range r = { .start = at, .length = 4096, .node = 2 };
+	struct hmk_move m = { .size = sizeof(m), .flags = HMK_MOVE_TICKET, .cookie = cookie, .ranges = (__u64)&r, .nr_ranges = 1 };
+
+	return ioctl(fd, HMK_IOC_MOVE, &m);
+}
+
+static int fetch(int fd, __u64 cookie, __u32 nr, struct hmk_range_result *into)
+{
+	struct hmk_result r = { .size = sizeof(r), .cookie = cookie, .results = (__u64)into, .nr_ranges = nr };
+
+	return ioctl(fd, HMK_IOC_RESULT, &r);
+}
+
+static void tickets(void)
+{
+	char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hmk_range range = { .start = (__u64)memory, .length = 4096, .node = 2 };
+	struct hmk_range_result result[2];
+	struct hmk_move m = { .size = sizeof(m), .flags = HMK_MOVE_TICKET, .ranges = (__u64)&range,
+			      .results = (__u64)result, .nr_ranges = 1 };
+	struct hmk_result r = { .size = sizeof(r), .flags = HMK_RESULT_CANCEL };
+	struct hmk_attach a = attach_to(getpid());
+	const int fd = open_device();
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct hmk_event ev;
+	unsigned int queued = 0, ended = 0;
+
+	memory[0] = 1;
+	expect("attach for tickets", ioctl(fd, HMK_IOC_ATTACH, &a), 0);
+	expect("a ticket with results", ioctl(fd, HMK_IOC_MOVE, &m), EINVAL);
+	m.flags = HMK_MOVE_PAIRED;
+	expect("pairs without a ticket", ioctl(fd, HMK_IOC_MOVE, &m), EINVAL);
+	for (__u64 i = 0; i < HMK_MAX_TICKETS; i++)
+		queued += queue(fd, (__u64)memory, i) == 0;
+	expect("64 tickets", queued == HMK_MAX_TICKETS ? 0 : -1, 0);
+	expect("ticket 65", queue(fd, (__u64)memory, HMK_MAX_TICKETS), EAGAIN);
+	expect("a cookie in use", queue(fd, (__u64)memory, 7), EBUSY);
+	while (ended < HMK_MAX_TICKETS && poll(&p, 1, 10000) == 1)
+		ended += read(fd, &ev, sizeof(ev)) == sizeof(ev) && ev.kind == HMK_EVENT_TICKET;
+	expect("all of them end", ended == HMK_MAX_TICKETS ? 0 : -1, 0);
+	expect("ticket 65 while none was fetched", queue(fd, (__u64)memory, HMK_MAX_TICKETS), EAGAIN);
+	expect("a result of too many ranges", fetch(fd, 7, 2, result), EINVAL);
+	expect("a result of no range", fetch(fd, 7, 0, result), EINVAL);
+	r.cookie = 7;
+	r.results = (__u64)result;
+	expect("CANCEL with results", ioctl(fd, HMK_IOC_RESULT, &r), EINVAL);
+	r.results = 0;
+	r.nr_ranges = 1;
+	expect("CANCEL with a number of ranges", ioctl(fd, HMK_IOC_RESULT, &r), EINVAL);
+	r.nr_ranges = 0;
+	r.cookie = 99;
+	expect("CANCEL of no ticket", ioctl(fd, HMK_IOC_RESULT, &r), ENOENT);
+	r.cookie = 7;
+	r.flags = HMK_RESULT_CANCEL | 1u << 9;
+	expect("unknown flag of RESULT", ioctl(fd, HMK_IOC_RESULT, &r), EINVAL);
+	expect("  the ticket is still there", fetch(fd, 7, 1, result), 0);
+	expect("  and once only", fetch(fd, 7, 1, result), ENOENT);
+	expect("a ticket in its place", queue(fd, (__u64)memory, HMK_MAX_TICKETS), 0);
+	munmap(memory, 4096);
+	close(fd);
+}
+
 /* A call that cannot hand back its answer has not happened. */
 static void answers_nobody_gets(void)
 {
@@ -314,6 +447,8 @@ int main(void)
 	targets();
 	order_of_calls();
 	moves();
+	fields_from_the_future();
+	tickets();
 	answers_nobody_gets();
 	fflush(stdout);
 	strangers();

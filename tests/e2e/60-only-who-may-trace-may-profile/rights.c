@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/hmk.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -230,6 +231,17 @@ static int reads_events(int fd, pid_t of)
 	return answer(read(fd, &ev, sizeof(ev)));
 }
 
+/* What select(2) and poll(2) would tell: nothing but that it is refused. */
+static int polls(int fd, pid_t of)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	(void)of;
+	if (poll(&p, 1, 0) < 0)
+		return errno;
+	return p.revents & POLLERR ? EPERM : 0;
+}
+
 static int reads_stats(int fd, pid_t of)
 {
 	struct hmk_stats stats = { .size = sizeof(stats) };
@@ -300,7 +312,7 @@ static void rows(void)
 		{ "a user splits huge pages of itself", someone, NULL, attaches_splitting, 0, EOPNOTSUPP },
 		{ "root without CAP_SYS_NICE profiles another's before all others", without_nice, someone, attaches_heavily, EPERM,
 		  EPERM },
-		{ "root profiles another's before all others", nothing, someone, attaches_heavily, 0, 0 },
+		{ "root profiles another's before all others", nothing, someone, attaches_heavily, 0, EOPNOTSUPP },
 		{ "root splits huge pages of another's", nothing, someone, attaches_splitting, 0, EOPNOTSUPP },
 		{ "root without CAP_SYS_NICE moves its own", without_nice, NULL, attaches_and_moves, 0, 0 },
 		{ "root without CAP_SYS_NICE moves its own shared pages", without_nice, NULL, attaches_and_moves_shared, EPERM,
@@ -427,7 +439,8 @@ static void handed_on(void)
 		int (*does)(int fd, pid_t of);
 		int want;	/* of root */
 	} row[] = {
-		{ "the table", reads_the_table, 0 }, { "events", reads_events, EAGAIN }, { "STATS", reads_stats, 0 },
+		{ "the table", reads_the_table, 0 }, { "events", reads_events, EAGAIN }, { "poll", polls, 0 },
+		{ "STATS", reads_stats, 0 },
 		{ "SET", sets, 0 }, { "START", starts, 0 }, { "STOP", stops, 0 }, { "RESULT", fetches, ENOENT },
 	};
 	char what[128];
@@ -456,6 +469,7 @@ static void handed_on(void)
 	expect("  to start with it", answer(ioctl(read_only, HMK_IOC_START, 0)), EBADF);
 	expect("  to move with it", move(read_only, 0), EBADF);
 	end(whom);
+	expect("root's session after the end of its target: a weight above others'", set(fd, WEIGHT(101)), 0);
 	close(fd);
 	close(read_only);
 }
