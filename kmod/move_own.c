@@ -67,6 +67,12 @@ static bool own_isolate(struct hmk_chunk *c, struct hmk_page *pg)
 		hmk_drop(c, pg, HMK_REFUSED_BUSY, -EBUSY);
 		return false;
 	}
+	/* Since it was collected: its unmapped part could never be freed on the target. */
+	if (hmk_folio_partly_mapped(pg->src)) {
+		folio_unlock(pg->src);
+		hmk_drop(c, pg, HMK_REFUSED_KIND, -EOPNOTSUPP);
+		return false;
+	}
 	if (!folio_test_writeback(pg->src) &&
 	    hmk_isolated(hmk_call(folio_isolate_lru)(pg->src))) {
 		__folio_set_locked(pg->dst);	/* fresh: nobody else sees it */
@@ -78,12 +84,20 @@ static bool own_isolate(struct hmk_chunk *c, struct hmk_page *pg)
 	return false;
 }
 
+/* Its mappings are back, nobody but us and they hold it: what was unmapped meanwhile is freed. */
+static void own_free_lost_part(struct folio *folio)
+{
+	if (hmk_folio_lost_part(folio) && hmk_has(HMK_FEAT_SPLIT_HUGE))
+		hmk_split_folio(folio);
+}
+
 /* Put the old mapping back; the page was never away. */
 static void own_undo(struct hmk_chunk *c, struct hmk_page *pg, unsigned int why, int status)
 {
 	hmk_call(remove_migration_ptes)(pg->src, pg->src, 0);
 	folio_unlock(pg->dst);
 	hmk_call(folio_putback_lru)(pg->src);
+	own_free_lost_part(pg->src);
 	folio_unlock(pg->src);
 	hmk_drop(c, pg, why, status);
 }
@@ -140,6 +154,7 @@ static void own_finish(struct hmk_chunk *c, struct hmk_page *pg, bool recopied)
 	hmk_call(remove_migration_ptes)(src, dst, 0);
 	if (pg->writable)
 		own_regrant(c, pg);
+	own_free_lost_part(dst);
 	folio_unlock(dst);
 	folio_put(dst);			/* the mappings hold it now */
 	folio_unlock(src);

@@ -112,6 +112,18 @@ static inline bool hmk_pmd_left_read_only(pmd_t pmd)
 #endif
 }
 
+/*
+ * Series from here on have not been through the torture: docs/torture.md, rows "newest",
+ * last on 7.2.
+ */
+#define HMK_TESTED_BEFORE	KERNEL_VERSION(7, 3, 0)
+
+/* Whether this kernel is older than KERNEL_VERSION(). */
+static inline bool hmk_kernel_is_before(u32 version)
+{
+	return LINUX_VERSION_CODE < version;
+}
+
 /* Is some of it known to be bad memory? The flag of a large folio lies in its second page. */
 static inline bool hmk_folio_poisoned(struct folio *folio)
 {
@@ -143,6 +155,30 @@ static inline bool hmk_folio_partly_mapped(struct folio *folio)
 #else
 	return !list_empty(page_deferred_list(&folio->page));
 #endif
+}
+
+/**
+ * hmk_folio_lost_part() - is some of a large folio mapped, and some of it nowhere?
+ * @folio: locked; its mappings are back.
+ *
+ * What is unmapped while migration entries stand for it had no mapping to take away, so
+ * the kernel notes nothing.
+ *
+ * Return: true when some of it is mapped nowhere.
+ */
+static inline bool hmk_folio_lost_part(struct folio *folio)
+{
+	long mapped = 0;
+
+	if (!folio_test_large(folio) || !folio_test_anon(folio) || folio_entire_mapcount(folio))
+		return false;
+#ifdef HMK_HAVE_FOLIO_LARGE_MAPCOUNT
+	mapped = folio_large_mapcount(folio);
+#else
+	for (long i = 0; i < folio_nr_pages(folio); i++)
+		mapped += atomic_read(&folio_page(folio, i)->_mapcount) >= 0;
+#endif
+	return mapped && mapped < folio_nr_pages(folio);
 }
 
 /**

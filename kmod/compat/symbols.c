@@ -103,6 +103,7 @@ static bool found(unsigned int symbol)
 static void derive_features(void)
 {
 	bool own = found(HMK_SYM_flush_tlb_mm_range) &&
+		   found(HMK_SYM_lru_add_drain) &&
 		   found(HMK_SYM_folio_isolate_lru) &&
 		   found(HMK_SYM_folio_putback_lru) &&
 		   found(HMK_SYM_try_to_migrate) &&

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// odd freed|poisoned|locked|partial|full|unreadable|counted|busy-base|busy-huge: pages in states that a move must respect.
+// odd freed|poisoned|locked|partial|halved|full|unreadable|counted|busy-base|busy-huge: pages in states that a move must respect.
 // Exit code 0, 1 when something is not as it must be, 3 when it could not be tested.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hmk.h>
+#include <linux/kernel-page-flags.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,11 +17,13 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAGE	4096ul
 #define PAGES	512u
 #define AREA	(PAGES * PAGE)
+#define HALVED	96u
 
 static int device;
 static char *area;
@@ -212,6 +215,68 @@ static void partial(void)
 	check(*(uint64_t *)(area + 7 * PAGE) == 8, "its other part is there");
 }
 
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Whether it still belongs to a huge page, however it is mapped. */
+static int is_of_huge(const char *at)
+{
+	const int map_of = open("/proc/self/pagemap", O_RDONLY), flags_of = open("/proc/kpageflags", O_RDONLY);
+	uint64_t entry, flags;
+
+	must(pread(map_of, &entry, 8, (off_t)((uintptr_t)at / PAGE * 8)) == 8, "pagemap");
+	must(pread(flags_of, &flags, 8, (off_t)((entry & ((1ull << 55) - 1)) * 8)) == 8, "kpageflags");
+	close(map_of);
+	close(flags_of);
+	return flags >> KPF_THP & 1;
+}
+
+/*
+ * A half of each huge page is unmapped at some moment of its moves. Who moves it as a whole then moves it again: the
+ * kernel knows no longer that a part is unmapped, and that part is never freed.
+ */
+static void halved(void)
+{
+	uint64_t took, wholes = 0;
+	unsigned seed = 5;
+	pthread_t mover;
+
+	map(-1, 1);
+	attach(getpid());
+	move_to(1, 0);
+	took = now_us();
+	move_to(2, 0);
+	took = now_us() - took;		/* a move of one */
+	for (unsigned i = 0; i < HALVED; i++) {
+		map(-1, 1);
+		is_over = 0;
+		nr_moved = 0;
+		pin(1);
+		must(!pthread_create(&mover, NULL, keep_moving, NULL), "pthread_create");
+		pin(0);
+		while (!nr_moved)	/* it moves as a whole */
+			;
+		for (uint64_t until = now_us() + (uint64_t)rand_r(&seed) % (4 * took); now_us() < until;)
+			;
+		must(!madvise(area + AREA / 2, AREA / 2, MADV_DONTNEED), "MADV_DONTNEED");
+		is_over = 1;
+		pthread_join(mover, NULL);
+		for (int node = 0; node < 2; node++) {
+			struct hmk_range_result r = move_to(node, 0);
+
+			wholes += moved(&r) == PAGES / 2 && is_of_huge(area);
+		}
+		must(*(uint64_t *)(area + 7 * PAGE) == 8, "the other half is there");
+	}
+	printf("of %u huge pages that lost half while they moved, a move took %lu us, %lu moved as a whole\n", HALVED, took, wholes);
+	check(!wholes, "a huge page that lost a part is not moved as a whole");
+}
+
 static uint64_t vmstat(const char *name)
 {
 	FILE *file = fopen("/proc/vmstat", "r");
@@ -282,7 +347,7 @@ static void full(void)
 		no_room += r.refused[HMK_REFUSED_NO_ROOM];
 		for (unsigned i = 0; i < PAGES; i++) {
 			if (*(uint64_t *)(area + i * PAGE) != i + 1)
-				check(0, "every page has its content");
+				check(0, "LOST: every page has its content");
 		}
 	}
 	printf("{\"moved\": %lu, \"no_room\": %lu}\n", nr, no_room);
@@ -305,7 +370,7 @@ static void unreadable(uint32_t more)
 		nr += moved(&r);
 		for (unsigned i = 0; i < PAGES; i++) {
 			if (*(uint64_t *)(area + i * PAGE) != i + 1)
-				check(0, "every page has its content");
+				check(0, "LOST: every page has its content");
 		}
 	}
 	printf("moved %lu, refused as poisoned %lu\n", nr, refused);
@@ -361,6 +426,8 @@ int main(int argc, char **argv)
 		locked();
 	else if (!strcmp(what, "partial"))
 		partial();
+	else if (!strcmp(what, "halved"))
+		halved();
 	else if (!strcmp(what, "full"))
 		full();
 	else if (!strcmp(what, "counted"))
