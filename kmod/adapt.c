@@ -5,7 +5,6 @@
  * most (HK-12 .. HK-24). The rules are the core's; this file owns the arrays.
  */
 #include <linux/mm.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 #include <hmk/core/budget.h>
 #include <hmk/core/divide.h>
@@ -54,15 +53,15 @@ void hmk_regions_cut(struct hmk_profile *p, u32 nr)
 	if (hmk_regions_reserve(&p->next, p->now.nr + nr))
 		return;
 	p->next.nr = hmk_regions_divide(p->now.at, p->now.nr, p->cuts, nr, p->next.at, p->next.cap,
-					++p->generation);
-	p->changed |= p->next.nr != p->now.nr;
+					++p->adapt.generation);
+	p->adapt.changed |= p->next.nr != p->now.nr;
 	swap(p->now, p->next);
 }
 
 static u32 adapt_num_samples(const struct hmk_profile *p)
 {
 	const struct hmk_params *params = &p->params;
-	u32 cost_ns = min_t(u64, (u64)p->sample_cost_ns + p->choice_cost_ns, U32_MAX);
+	u32 cost_ns = min_t(u64, (u64)p->cost.sample_ns + p->cost.choice_ns, U32_MAX);
 
 	if (params->switches & HMK_SWITCH_NO_BUDGET)
 		return max(p->now.nr, 1u) * HMK_CORE_MAX_QUOTA;
@@ -75,15 +74,14 @@ static void adapt_assign_at_random(struct hmk_profile *p)
 {
 	u32 i, left;
 
-	for (i = 0; i < p->now.nr; i++)
+	for (i = 0; i < p->now.nr; hmk_pause(++i))
 		p->now.at[i].quota = 1;
-	left = p->num_ps > p->now.nr ? p->num_ps - p->now.nr : 0;
+	left = p->adapt.num_ps > p->now.nr ? p->adapt.num_ps - p->now.nr : 0;
 	left = min_t(u64, left, (u64)p->now.nr * HMK_CORE_MAX_QUOTA);
 	for (; left; left--) {
 		struct hmk_region *r = &p->now.at[hmk_random(p) % p->now.nr];
 
-		if (!(left % HMK_SLICE))
-			cond_resched();
+		hmk_pause(left);
 		if (r->quota < hmk_quota_cap(r))
 			r->quota++;
 	}
@@ -92,35 +90,34 @@ static void adapt_assign_at_random(struct hmk_profile *p)
 static void adapt_assign(struct hmk_profile *p, u64 freed)
 {
 	const struct hmk_quota_rule rule = {
-		.num_ps = p->num_ps,
+		.num_ps = p->adapt.num_ps,
 		.top_k = p->params.top_k,
 		.scout_bp = p->params.scout_bp,
-		.by_size = hmk_ladder_climbs(&p->ladder),
+		.by_size = hmk_ladder_climbs(&p->windows.ladder),
 	};
 	struct hmk_quota_result res;
 
-	p->quota_moves = 0;
+	p->adapt.quota_moves = 0;
 	if (!p->now.nr)
 		return;
 	if (p->params.switches & HMK_SWITCH_RANDOM_SAMPLES) {
 		adapt_assign_at_random(p);
 		return;
 	}
-	hmk_quota_assign(p->now.at, p->now.nr, freed, &rule, &p->quota, &res);
-	cond_resched();
-	p->quota_moves = res.moved;
+	hmk_quota_assign(p->now.at, p->now.nr, freed, &rule, &p->adapt.quota, &res);
+	p->adapt.quota_moves = res.moved;
 }
 
 static int adapt_reserve_samples(struct hmk_profile *p, u64 nr)
 {
-	if (nr <= p->samples_cap)
+	if (nr <= p->samples.cap)
 		return 0;
-	kvfree(p->samples);
-	p->samples_cap = 0;
-	p->samples = kvmalloc_array(nr, sizeof(*p->samples), GFP_KERNEL);
-	if (!p->samples)
+	kvfree(p->samples.at);
+	p->samples.cap = 0;
+	p->samples.at = kvmalloc_array(nr, sizeof(*p->samples.at), GFP_KERNEL);
+	if (!p->samples.at)
 		return -ENOMEM;
-	p->samples_cap = nr;
+	p->samples.cap = nr;
 	return 0;
 }
 
@@ -136,12 +133,22 @@ static u32 adapt_most_samples(const struct hmk_profile *p)
 		return U32_MAX;
 	if (!p->seq)
 		return first;
-	return hmk_ladder_climbs(&p->ladder) ? max(2 * p->nr_samples, first) : U32_MAX;
+	return hmk_ladder_climbs(&p->windows.ladder) ? max(2 * p->samples.nr, first) : U32_MAX;
+}
+
+/* The longest windows have one group, whatever the budget pays for. */
+static void adapt_fit(struct hmk_profile *p)
+{
+	const struct hmk_ladder *l = &p->windows.ladder;
+	u32 most = hmk_ladder_group(l, 0, p->charge.flush_ns, p->cost.look_ns);
+
+	if (hmk_ladder_climbs(l) && p->adapt.num_ps > most)
+		hmk_quota_fit(p->now.at, p->now.nr, most);
 }
 
 /**
  * hmk_plan_samples() - how many samples this interval has, and whose they are.
- * @p: regions refreshed.
+ * @p: regions refreshed, with their rungs.
  *
  * Return: 0, or -ENOMEM when there is no room for the samples.
  */
@@ -149,11 +156,11 @@ int hmk_plan_samples(struct hmk_profile *p)
 {
 	u64 total;
 
-	p->num_ps = min(adapt_num_samples(p), adapt_most_samples(p));
-	if (p->changed)
+	p->adapt.num_ps = min(adapt_num_samples(p), adapt_most_samples(p));
+	if (p->adapt.changed)
 		adapt_assign(p, 0);
-	total = hmk_quota_take_turns(p->now.at, p->now.nr, p->num_ps, &p->quota);
-	cond_resched();
+	adapt_fit(p);
+	total = hmk_quota_take_turns(p->now.at, p->now.nr, p->adapt.num_ps, &p->adapt.quota);
 	if (total < hmk_quota_sum(p->now.at, p->now.nr))
 		p->flags |= HMK_INTERVAL_DEGRADED;
 	return adapt_reserve_samples(p, total);
@@ -163,18 +170,18 @@ int hmk_plan_samples(struct hmk_profile *p)
 static void adapt_split(struct hmk_profile *p)
 {
 	const struct hmk_split_rule rule = {
-		p->tau.tau2_q16, p->params.alpha_q16, ++p->generation, &p->ladder,
+		p->adapt.tau.tau2_q16, p->params.alpha_q16, ++p->adapt.generation,
+		&p->windows.ladder,
 	};
 	struct hmk_split_result res;
 
-	if (!hmk_budget_may_split(p->tau1_q16, &p->tau) ||
+	if (!hmk_budget_may_split(p->adapt.tau1_q16, &p->adapt.tau) ||
 	    hmk_regions_reserve(&p->next, hmk_regions_split_room(p->now.at, p->now.nr, &rule)))
 		return;
-	p->next.nr = hmk_regions_split(p->now.at, p->now.nr, p->samples, p->next.at,
+	p->next.nr = hmk_regions_split(p->now.at, p->now.nr, p->samples.at, p->next.at,
 				       p->next.cap, &rule, &res);
 	swap(p->now, p->next);
-	p->splits = res.splits;
-	cond_resched();
+	p->adapt.splits = res.splits;
 	if (trace_hmk_split_enabled()) {
 		u32 i;
 
@@ -199,11 +206,11 @@ static u64 adapt_max_region(const struct hmk_profile *p)
 	u64 bytes = 0;
 	u32 i;
 
-	if (!hmk_ladder_climbs(&p->ladder))
+	if (!hmk_ladder_climbs(&p->windows.ladder))
 		return p->params.max_region;
 	for (i = 0; i < p->nr_spans; i++)
 		bytes += p->spans[i].end - p->spans[i].start;
-	return hmk_quota_max_region(bytes, p->num_ps, p->params.max_region);
+	return hmk_quota_max_region(bytes, p->adapt.num_ps, p->params.max_region);
 }
 
 /**
@@ -215,19 +222,19 @@ void hmk_adapt(struct hmk_profile *p)
 	const struct hmk_params *params = &p->params;
 	struct hmk_merge_result merged = { .merges = 0 };
 
-	p->merges = 0;
-	p->splits = 0;
+	p->adapt.merges = 0;
+	p->adapt.splits = 0;
 	if (!(params->switches & HMK_SWITCH_FIXED_REGIONS)) {
 		const struct hmk_merge_rule rule = {
-			adapt_max_region(p), p->tau1_q16, ++p->generation,
+			adapt_max_region(p), p->adapt.tau1_q16, ++p->adapt.generation,
 		};
 
 		adapt_split(p);
 		p->now.nr = hmk_regions_merge(p->now.at, p->now.nr, &rule, &merged);
-		p->merges = merged.merges;
-		cond_resched();
+		p->adapt.merges = merged.merges;
 		adapt_trace_merges(p, rule.generation);
 	}
 	adapt_assign(p, merged.freed_quota);
-	p->tau1_q16 = hmk_budget_next_tau1(p->tau1_q16, &p->tau, p->now.at, p->now.nr, p->num_ps);
+	p->adapt.tau1_q16 = hmk_budget_next_tau1(p->adapt.tau1_q16, &p->adapt.tau, p->now.at,
+						 p->now.nr, p->adapt.num_ps);
 }

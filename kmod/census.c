@@ -122,8 +122,7 @@ static bool census_flagged(struct mm_struct *mm, struct hmk_profile *p, u64 begi
 	for (n = 0; n < p->now.nr; n++) {
 		struct hmk_region *r = &p->now.at[(first + n) % p->now.nr];
 
-		if (!(n % HMK_SLICE))
-			cond_resched();
+		hmk_pause(n);
 		if (!(r->flags & HMK_REGION_CENSUS))
 			continue;
 		p->census.flagged_at = r->start;
@@ -162,5 +161,5 @@ void hmk_census(struct hmk_session *s, struct mm_struct *mm)
 
 	if (census_flagged(mm, p, begin))
 		census_rotate(mm, p, begin);
-	p->census_ns = hmk_charge_since(p, begin);
+	p->watch.census_ns = hmk_charge_since(p, begin);
 }

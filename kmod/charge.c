@@ -122,7 +122,7 @@ u64 hmk_charge_since(struct hmk_profile *p, u64 begin)
  */
 u64 hmk_charge_fixed(const struct hmk_profile *p)
 {
-	return p->fixed_ns + 2 * p->fixed_dev_ns;
+	return p->cost.fixed_ns + 2 * p->cost.fixed_dev_ns;
 }
 
 static u64 charge_share(const struct hmk_params *params, u64 all)
@@ -194,7 +194,7 @@ bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u64 more_ns)
 	const u64 used = hmk_charge_used(p);
 
 	return used + more_ns < p->charge.stop_ns ||
-	       (samples < max(p->num_ps / LEAST_PARTS, 1u) &&
+	       (samples < max(p->adapt.num_ps / LEAST_PARTS, 1u) &&
 		used < p->charge.charged_ns + 2 * p->charge.budget_ns);
 }
 

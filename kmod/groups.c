@@ -12,6 +12,8 @@
 #include <hmk/core/schedule.h>
 
 #include "groups.h"
+#include "pace.h"
+#include "scan.h"
 #include "session.h"
 
 #define GROUPS_MOST	64u	/* a flush interrupts all CPUs of the process */
@@ -28,8 +30,7 @@ static void groups_count(struct hmk_profile *p, struct hmk_schedule *plan)
 	u32 i;
 
 	for (i = 0; i < p->now.nr; i++) {
-		if (!(i % HMK_SLICE))
-			cond_resched();
+		hmk_pause(i);
 		if (!(p->now.at[i].flags & HMK_REGION_STALE))
 			plan->left[p->now.at[i].rung] += p->now.at[i].quota;
 	}
@@ -65,14 +66,13 @@ static void groups_order(struct hmk_profile *p, const struct hmk_schedule *plan,
 		const struct hmk_region *r = hmk_scan_region(p, n);
 		u32 end = at + r->quota;
 
-		if (!(n % HMK_SLICE))
-			cond_resched();
+		hmk_pause(n);
 		if (r->flags & HMK_REGION_STALE)
 			continue;
 		for (; at < end; at++) {
 			i = groups_deal(p, dealt[r->rung]++, plan->left[r->rung],
 					plan->parts[r->rung]);
-			p->samples[first[r->rung] + i].turn = at;
+			p->samples.at[first[r->rung] + i].turn = at;
 		}
 	}
 }
@@ -80,7 +80,7 @@ static void groups_order(struct hmk_profile *p, const struct hmk_schedule *plan,
 /* How many groups an eighth of the budget pays for. */
 static u32 groups_most(const struct hmk_profile *p)
 {
-	return p->group_cost_ns ? min_t(u64, div64_u64(p->charge.budget_ns / 8, p->group_cost_ns),
+	return p->cost.group_ns ? min_t(u64, div64_u64(p->charge.budget_ns / 8, p->cost.group_ns),
 					GROUPS_MOST) : 1;
 }
 
@@ -95,11 +95,11 @@ static void groups_flush(struct hmk_session *s)
 /* What a group costs beside its looks: its flush and its wake-ups; of late, or in this interval. */
 static u64 groups_overhead_ns(struct hmk_profile *p)
 {
-	u64 watch_ns = hmk_charge_since(p, p->watch_began_ns), now_ns = p->charge.flush_cost_ns;
+	u64 watch_ns = hmk_charge_since(p, p->watch.began_ns), now_ns = p->charge.flush_cost_ns;
 
-	if (p->groups && watch_ns > p->passes_ns)
-		now_ns = div64_u64(watch_ns - p->passes_ns, p->groups);
-	return max(now_ns, p->group_cost_ns);
+	if (p->watch.groups && watch_ns > p->watch.passes_ns)
+		now_ns = div64_u64(watch_ns - p->watch.passes_ns, p->watch.groups);
+	return max(now_ns, p->cost.group_ns);
 }
 
 /* Can the interval pay for another group, and for the reads that the open ones still need? */
@@ -107,13 +107,15 @@ static bool groups_afford(struct hmk_profile *p, const struct hmk_schedule *plan
 			  const struct hmk_step *step)
 {
 	u64 looks = hmk_schedule_owed(plan) + (u64)step->nr * (p->params.num_scans + 1);
-	u64 cost_ns = p->visits ? div64_u64(p->passes_ns, p->visits) : 0;	/* of late */
+	u64 cost_ns = 0;	/* of a look, of late */
 
-	cost_ns = looks * max_t(u64, cost_ns, p->scan_cost_ns) +
+	if (p->watch.visits)
+		cost_ns = div64_u64(p->watch.passes_ns, p->watch.visits);
+	cost_ns = looks * max_t(u64, cost_ns, p->cost.look_ns) +
 		  (plan->depth + 1) * groups_overhead_ns(p);
-	if (p->groups >= GROUPS_MOST)	/* what is free is samples, not flushes */
+	if (p->watch.groups >= GROUPS_MOST)	/* what is free is samples, not flushes */
 		return hmk_charge_used(p) + cost_ns < p->charge.stop_ns;
-	return hmk_charge_affords(p, p->watched, cost_ns);
+	return hmk_charge_affords(p, p->watch.begun, cost_ns);
 }
 
 /* What is left of the samples cannot be paid for. */
@@ -122,7 +124,7 @@ static void groups_give_up(struct hmk_profile *p, struct hmk_schedule *plan)
 	u32 i;
 
 	for (i = 0; i < HMK_LADDER_MAX; i++)
-		p->unpaid += plan->left[i];
+		p->watch.unpaid += plan->left[i];
 	memset(plan->left, 0, sizeof(plan->left));
 }
 
@@ -133,7 +135,7 @@ static u32 groups_scan(struct hmk_session *s, u32 group, u32 nr,
 	u64 begin = hmk_charge_used(&s->prof);
 	u32 done = hmk_scan_group(s->mm, &s->prof, group, nr, read);
 
-	s->prof.passes_ns += hmk_charge_since(&s->prof, begin);
+	s->prof.watch.passes_ns += hmk_charge_since(&s->prof, begin);
 	return done;
 }
 
@@ -148,8 +150,8 @@ static void groups_open(struct hmk_session *s, struct hmk_schedule *plan,
 	groups_scan(s, at->open[step->rung], step->nr, NULL);
 	groups_flush(s);
 	hmk_schedule_opened(plan, step->rung, step->nr, began, ktime_get_ns());
-	p->watched += step->nr;
-	p->groups++;
+	p->watch.begun += step->nr;
+	p->watch.groups++;
 }
 
 static void groups_read(struct hmk_session *s, struct hmk_schedule *plan, const struct places *at)
@@ -165,11 +167,11 @@ static void groups_read(struct hmk_session *s, struct hmk_schedule *plan, const 
 
 	/* By their place, whatever was seen: what is left of the group stands for all of it. */
 	hmk_scan_forget(p, group + done, g->nr - done);
-	p->unpaid += g->nr - done;
+	p->watch.unpaid += g->nr - done;
 	g->nr = done;
 	if (hmk_schedule_read(plan, ktime_get_ns())) {
 		hmk_scan_forget(p, group, done);
-		p->late_groups++;
+		p->watch.late_groups++;
 		p->flags |= HMK_INTERVAL_LATE;
 	}
 }
@@ -181,7 +183,8 @@ static void groups_read(struct hmk_session *s, struct hmk_schedule *plan, const 
 static bool groups_count_huge(struct hmk_session *s, u64 until, u32 *round)
 {
 	struct hmk_profile *p = &s->prof;
-	u64 due = p->start_ns + div_u64(p->ladder.window_ns[0] * (*round + 1), p->params.num_scans);
+	u64 due = p->start_ns + div_u64(p->windows.ladder.window_ns[0] * (*round + 1),
+					p->params.num_scans);
 
 	if (!p->huge.nr || *round == p->params.num_scans || due + p->huge.cost_ns > until ||
 	    !hmk_sleep_until(due))
@@ -205,10 +208,10 @@ bool hmk_groups_watch(struct hmk_session *s)
 {
 	struct hmk_profile *p = &s->prof;
 	struct hmk_schedule plan = {
-		.ladder = &p->ladder,
+		.ladder = &p->windows.ladder,
 		.end_ns = p->start_ns + p->span_ns,
 		.flush_ns = p->charge.flush_ns,
-		.visit_ns = p->scan_cost_ns,
+		.visit_ns = p->cost.look_ns,
 	};
 	struct places at;
 	u32 round = 0;
@@ -216,11 +219,11 @@ bool hmk_groups_watch(struct hmk_session *s)
 	groups_count(p, &plan);
 	hmk_schedule_deal(&plan, ktime_get_ns(), groups_most(p));
 	groups_order(p, &plan, at.first);
-	p->watch_began_ns = hmk_charge_used(p);	/* what goes over all regions is fixed work */
+	p->watch.began_ns = hmk_charge_used(p);	/* what goes over all regions is fixed work */
 	for (;;) {
 		struct hmk_step step = hmk_schedule_next(&plan, ktime_get_ns());
 
-		if (!hmk_interval_can_go_on(s))
+		if (!hmk_goes_on(s))
 			return false;
 		if (step.kind == HMK_STEP_OPEN && !groups_afford(p, &plan, &step))
 			groups_give_up(p, &plan);
@@ -236,7 +239,7 @@ bool hmk_groups_watch(struct hmk_session *s)
 		else if (!hmk_sleep_until(step.at_ns))
 			return false;
 	}
-	p->watch_ns = hmk_charge_since(p, p->watch_began_ns);
+	p->watch.took_ns = hmk_charge_since(p, p->watch.began_ns);
 	hmk_scan_settle(p);
 	return !kthread_should_stop();
 }

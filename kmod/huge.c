@@ -128,7 +128,7 @@ static u32 huge_how_many(struct hmk_profile *p)
 static bool huge_is_hot(const struct hmk_profile *p, const struct hmk_region *r)
 {
 	/* Some two accesses an interval, in either windows. */
-	u32 hot_q16 = hmk_ladder_climbs(&p->ladder) ? HMK_CORE_Q16_ONE :
+	u32 hot_q16 = hmk_ladder_climbs(&p->windows.ladder) ? HMK_CORE_Q16_ONE :
 		      p->params.num_scans << 15;
 
 	return r->kind == HMK_KIND_ANON && r->whi_q16 >= hot_q16 &&
@@ -278,7 +278,7 @@ static void huge_judge_part(const struct hmk_profile *p, struct hmk_region *r,
 		sum += page->count[i];
 	r->prev_hi_q16 = r->hi_q16;
 	r->hi_q16 = hmk_hotness_mean_q16(sum, (end - first) * PART_PAGES);
-	if (hmk_ladder_climbs(&p->ladder))
+	if (hmk_ladder_climbs(&p->windows.ladder))
 		r->hi_q16 = hmk_windows_convert(p, r->hi_q16);
 	r->whi_q16 = r->hi_q16;
 }
@@ -297,7 +297,7 @@ static void huge_cut_regions(struct hmk_profile *p)
 		}
 	}
 	hmk_regions_cut(p, nr);
-	if (hmk_ladder_climbs(&p->ladder))
+	if (hmk_ladder_climbs(&p->windows.ladder))
 		hmk_windows_convert_equal(p);
 	for (i = 0, page = p->huge.page; i < p->now.nr && page < end; i++) {
 		struct hmk_region *r = &p->now.at[i];

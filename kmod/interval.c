@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* One interval, read top to bottom; a thread per session repeats it. */
-#include <linux/hrtimer.h>
 #include <linux/kthread.h>
-#include <linux/mmu_notifier.h>
 #include <linux/random.h>
 #include <linux/timekeeping.h>
 #include <hmk/core/budget.h>
@@ -10,70 +8,33 @@
 #include <hmk/core/region.h>
 #include <hmk/core/residency.h>
 
+#include "adapt.h"
 #include "groups.h"
-#include "mmref.h"
+#include "pace.h"
+#include "scan.h"
 #include "session.h"
 #include "trace.h"
 #include "windows.h"
 
 #define TAIL_PARTS	16u	/* the last round ends 1/16 before the interval (HK-11) */
-#define SLACK_NS	(50 * NSEC_PER_USEC)
-#define SLACK_PARTS	16u	/* of a short sleep */
-#define SPIN_NS		(20 * NSEC_PER_USEC)	/* shorter than a sleep and a wake-up */
 
-/**
- * hmk_sleep_until() - wait for a time of the monotonic clock.
- * @ns: the time.
- *
- * Return: false when the thread was told to stop.
- */
-bool hmk_sleep_until(u64 ns)
-{
-	ktime_t at = ns_to_ktime(ns);
-	u64 now;
-
-	while (!kthread_should_stop() && (now = ktime_get_ns()) < ns) {
-		if (ns - now < SPIN_NS) {
-			cpu_relax();
-			continue;
-		}
-		set_current_state(TASK_IDLE);
-		if (kthread_should_stop()) {
-			__set_current_state(TASK_RUNNING);
-			break;
-		}
-		schedule_hrtimeout_range(&at, min_t(u64, SLACK_NS, (ns - now) / SLACK_PARTS),
-					 HRTIMER_MODE_ABS);
-	}
-	return !kthread_should_stop();
-}
-
-static u32 count_base_regions(const struct hmk_profile *p)
-{
-	u64 sum = 0;
-	u32 i;
-
-	for (i = 0; i < p->nr_spans; i++)
-		sum += (ALIGN(p->spans[i].end, HMK_CORE_BASE_REGION) -
-			ALIGN_DOWN(p->spans[i].start, HMK_CORE_BASE_REGION)) /
-		       HMK_CORE_BASE_REGION;
-	return min_t(u64, sum, U32_MAX / 2);
-}
-
-/* The old regions, trimmed to what is there and joined by what is new. */
+/* The old regions, trimmed to what is there and joined by what is new. No more room than that. */
 static int refresh_regions(struct hmk_profile *p)
 {
-	u32 most = count_base_regions(p) + 2 * p->now.nr + p->nr_spans;
+	const u32 generation = ++p->adapt.generation;
 	struct hmk_refresh_result res;
-	int err = hmk_regions_reserve(&p->next, most);
+	int err = 0;
 
+	do {
+		p->next.nr = hmk_regions_refresh(p->now.at, p->now.nr, p->spans, p->nr_spans,
+						 p->next.at, p->next.cap, generation, &res);
+		if (res.truncated)
+			err = hmk_regions_reserve(&p->next, res.needed);
+	} while (res.truncated && !err);
 	if (err)
 		return err;
-	p->next.nr = hmk_regions_refresh(p->now.at, p->now.nr, p->spans, p->nr_spans,
-					 p->next.at, p->next.cap, ++p->generation, &res);
-	p->changed = res.added || res.dropped || res.clipped;
+	p->adapt.changed = res.added || res.dropped || res.clipped;
 	swap(p->now, p->next);
-	cond_resched();
 	return 0;
 }
 
@@ -83,7 +44,7 @@ static u32 interval_pass(struct mm_struct *mm, struct hmk_session *s, enum hmk_p
 	u64 begin = hmk_charge_used(p);
 	u32 seen = hmk_scan_pass(mm, p, kind, later);
 
-	p->passes_ns += hmk_charge_since(p, begin);
+	p->watch.passes_ns += hmk_charge_since(p, begin);
 	if (kind == HMK_PASS_COUNT)
 		hmk_huge_count(mm, p);
 	/* Costs the same for one sample as for all: part of the fixed work. */
@@ -118,7 +79,7 @@ static int interval_begin(struct hmk_session *s, struct mm_struct *mm)
 static bool interval_rounds(struct hmk_session *s, u32 *scans)
 {
 	struct hmk_profile *p = &s->prof;
-	u64 window = p->ladder.window_ns[0];
+	u64 window = p->windows.ladder.window_ns[0];
 	u32 round;
 
 	interval_pass(s->mm, s, HMK_PASS_CLEAR, p->params.num_scans);
@@ -129,7 +90,7 @@ static bool interval_rounds(struct hmk_session *s, u32 *scans)
 			p->flags |= HMK_INTERVAL_LATE;
 			break;
 		}
-		if (!hmk_interval_can_go_on(s))
+		if (!hmk_goes_on(s))
 			return false;
 		*scans += interval_pass(s->mm, s, HMK_PASS_COUNT, p->params.num_scans - round);
 	}
@@ -148,8 +109,7 @@ static void interval_resident(const struct hmk_profile *p, u64 *pages)
 			pages[r->node] += r->resident_pages - r->away_pages;
 		if (r->away_pages && r->away_node >= 0)
 			pages[r->away_node] += r->away_pages;
-		if (!(i % HMK_SLICE))
-			cond_resched();
+		hmk_pause(i);
 	}
 }
 
@@ -167,19 +127,19 @@ static void interval_account(struct hmk_session *s, const struct hmk_interval *i
 	st->scans += scans;
 	st->flushes += p->charge.flushes;
 	st->flush_ns += p->charge.flushed_ns;
-	st->groups += p->groups;
-	st->late_groups += p->late_groups;
+	st->groups += p->watch.groups;
+	st->late_groups += p->watch.late_groups;
 	st->regions = p->now.nr;
-	st->samples = p->nr_samples;
-	st->merges += p->merges;
-	st->splits += p->splits;
-	st->quota_moves += p->quota_moves;
+	st->samples = p->samples.nr;
+	st->merges += p->adapt.merges;
+	st->splits += p->adapt.splits;
+	st->quota_moves += p->adapt.quota_moves;
 	st->late_intervals += !!(iv->flags & HMK_INTERVAL_LATE);
 	st->degraded_intervals += !!(iv->flags & HMK_INTERVAL_DEGRADED);
 	st->state_bytes = sizeof(*s) + table +
 		(u64)(p->now.cap + p->next.cap) * sizeof(struct hmk_region) +
 		(u64)p->spans_cap * sizeof(struct hmk_span) +
-		(u64)p->samples_cap * sizeof(struct hmk_sample);
+		(u64)p->samples.cap * sizeof(struct hmk_sample);
 	memcpy(st->resident_pages, resident, sizeof(resident));
 	spin_unlock(&s->stats_lock);
 }
@@ -187,91 +147,23 @@ static void interval_account(struct hmk_session *s, const struct hmk_interval *i
 /* What the samples say, slice by slice: nobody who waits for this CPU waits for all regions. */
 static void interval_judge(struct hmk_profile *p)
 {
-	const struct hmk_sample *samples = p->samples;
+	const struct hmk_sample *samples = p->samples.at;
 	u32 i, nr;
 
 	for (i = 0; i < p->now.nr; i += nr) {
 		struct hmk_region *r = &p->now.at[i];
 
-		nr = min(HMK_SLICE, p->now.nr - i);
+		nr = min(HMK_CORE_SLICE, p->now.nr - i);
 		hmk_hotness_gather(r, nr, samples);
 		samples = hmk_residency_guess(r, nr, samples);
-		if (hmk_ladder_climbs(&p->ladder))
-			hmk_ladder_judge(&p->ladder, &p->crowd, r, nr);
+		if (hmk_ladder_climbs(&p->windows.ladder))
+			hmk_ladder_judge(&p->windows.ladder, &p->windows.crowd, r, nr);
 		else
 			hmk_hotness_judge(r, nr, p->params.alpha_q16);
 		cond_resched();
 	}
-	if (hmk_ladder_climbs(&p->ladder))
-		hmk_crowd_take(&p->crowd, &p->ladder);
-}
-
-/* The first interval judges nothing that came before it: the second is the first whole one. */
-static bool interval_is_early(const struct hmk_profile *p)
-{
-	return p->seq <= 2;
-}
-
-static void interval_track_fixed(struct hmk_profile *p, u64 fixed_ns)
-{
-	u64 before = interval_is_early(p) ? fixed_ns : p->fixed_ns;
-	u64 off = fixed_ns > before ? fixed_ns - before : before - fixed_ns;
-
-	p->fixed_ns = hmk_budget_track_fixed(before, fixed_ns);
-	p->fixed_dev_ns = hmk_budget_track_fixed(p->fixed_dev_ns, off);
-}
-
-/*
- * Where some could not be paid for, the plan was made with too little. (The dearest are the
- * last to begin, so that the average of the others does not tell.)
- */
-static u32 interval_sample_cost(const struct hmk_profile *p)
-{
-	u32 paid = p->chosen > p->unpaid ? p->chosen - p->unpaid : 1;
-	u64 cost_ns = div_u64(p->watch_ns, p->watched);
-
-	if (p->unpaid)
-		cost_ns = max(cost_ns, div_u64((u64)p->sample_cost_ns * p->chosen, paid));
-	return min_t(u64, cost_ns, U32_MAX);
-}
-
-/* Samples were chosen, and nothing was looked at: what it cost of late may be why. */
-static void interval_forget(struct hmk_profile *p)
-{
-	p->charge.flush_ns = hmk_budget_forget(p->charge.flush_ns);
-	p->charge.flush_cost_ns = hmk_budget_forget(p->charge.flush_cost_ns);
-	p->group_cost_ns = hmk_budget_forget(p->group_cost_ns);
-	if (!p->params.scan_cost_ns)
-		p->scan_cost_ns = (u32)hmk_budget_forget(p->scan_cost_ns);
-}
-
-/* What looks and samples cost, and all that comes beside them. */
-static void interval_track(struct hmk_profile *p, u64 profile_ns)
-{
-	u64 watched_ns = hmk_ladder_climbs(&p->ladder) ? p->watch_ns : p->passes_ns;
-	u64 census_ns = min(p->census_ns, p->charge.budget_ns / HMK_CENSUS_PARTS);
-	u64 samples_ns = watched_ns + p->choice_ns + census_ns;
-
-	interval_track_fixed(p, profile_ns > samples_ns ? profile_ns - samples_ns : 0);
-	if (p->chosen && !p->visits)
-		interval_forget(p);
-	if (p->chosen)
-		p->choice_cost_ns = hmk_budget_track(p->choice_cost_ns,
-						     div_u64(p->choice_ns, p->chosen));
-	if (p->groups && p->watch_ns > p->passes_ns)
-		p->group_cost_ns =
-			hmk_budget_track_fixed(p->group_cost_ns,
-					       div_u64(p->watch_ns - p->passes_ns, p->groups));
-	if (p->params.scan_cost_ns)
-		return;
-	if (p->visits)
-		p->scan_cost_ns = hmk_budget_track(p->scan_cost_ns,
-						   div64_u64(p->passes_ns, p->visits));
-	if (!hmk_ladder_climbs(&p->ladder))
-		p->sample_cost_ns = p->scan_cost_ns * (p->params.num_scans + 1);
-	else if (p->watched)
-		p->sample_cost_ns = hmk_budget_track(interval_is_early(p) ? 0 : p->sample_cost_ns,
-						     interval_sample_cost(p));
+	if (hmk_ladder_climbs(&p->windows.ladder))
+		hmk_crowd_take(&p->windows.crowd, &p->windows.ladder);
 }
 
 static void interval_finish(struct hmk_session *s, u32 scans)
@@ -283,18 +175,18 @@ static void interval_finish(struct hmk_session *s, u32 scans)
 		.end_ns = ktime_get_ns(),
 		.profile_ns = hmk_charge_end(p),
 		.budget_ns = p->charge.budget_ns,
-		.nr_samples = p->nr_samples,
-		.num_ps = p->num_ps,
+		.nr_samples = p->samples.nr,
+		.num_ps = p->adapt.num_ps,
 		.num_scans = p->params.num_scans,
-		.tau1_q16 = p->tau1_q16,
-		.merges = p->merges,
-		.splits = p->splits,
-		.scan_cost_ns = p->scan_cost_ns,
-		.hotness_max = p->ladder.nr,
+		.tau1_q16 = p->adapt.tau1_q16,
+		.merges = p->adapt.merges,
+		.splits = p->adapt.splits,
+		.scan_cost_ns = p->cost.look_ns,
+		.hotness_max = p->windows.ladder.nr,
 		.flags = p->flags,
 	};
 
-	interval_track(p, iv.profile_ns);
+	hmk_cost_track(p, iv.profile_ns);
 	hmk_scan_arrange(p);
 	interval_judge(p);
 	hmk_publish(s, &iv);
@@ -302,22 +194,6 @@ static void interval_finish(struct hmk_session *s, u32 scans)
 	trace_hmk_interval(&iv, p);
 	hmk_adapt(p);
 	interval_account(s, &iv, scans);
-}
-
-/*
- * What a virtual machine or a device touches sets no bit in the page table: the hot
- * memory of a target that has become one would look cold. An interval in which that
- * happened is not shown. Return: false when that is so, or the target has ended.
- */
-bool hmk_interval_can_go_on(struct hmk_session *s)
-{
-	if (hmk_mm_ended(s->mm))
-		hmk_events_gone(&s->events);
-	else if (mm_has_notifiers(s->mm))
-		hmk_events_stopped(&s->events, HMK_STOPPED_NOTIFIER);
-	else
-		return true;
-	return false;
 }
 
 /* What SET has changed since the last interval. */
@@ -332,9 +208,9 @@ static void interval_params(struct hmk_session *s)
 	if (p->params.seed && p->params.seed != seed)
 		p->rng = p->params.seed;
 	if (p->params.scan_cost_ns)
-		p->scan_cost_ns = p->params.scan_cost_ns;
-	if (p->params.scan_cost_ns || !p->sample_cost_ns)
-		p->sample_cost_ns = p->scan_cost_ns * (p->params.num_scans + 1);
+		p->cost.look_ns = p->params.scan_cost_ns;
+	if (p->params.scan_cost_ns || !p->cost.sample_ns)
+		p->cost.sample_ns = p->cost.look_ns * (p->params.num_scans + 1);
 }
 
 /* From the first clear to the last look. Return: false when the clock was stopped. */
@@ -343,10 +219,10 @@ static bool interval_watch(struct hmk_session *s, u32 *scans)
 	struct hmk_profile *p = &s->prof;
 	bool go_on;
 
-	if (!hmk_ladder_climbs(&p->ladder))
+	if (!hmk_ladder_climbs(&p->windows.ladder))
 		return interval_rounds(s, scans);
 	go_on = hmk_groups_watch(s);
-	*scans = p->visits;
+	*scans = p->watch.visits;
 	return go_on;
 }
 
@@ -356,7 +232,7 @@ static u64 interval_span_ns(const struct hmk_profile *p)
 	return p->params.interval_ns - p->params.interval_ns / TAIL_PARTS;
 }
 
-/* Return: false when the clock was stopped, by the caller or as hmk_interval_can_go_on() tells. */
+/* Return: false when the clock was stopped, by the caller or as hmk_goes_on() tells. */
 static bool one_interval(struct hmk_session *s)
 {
 	struct hmk_profile *p = &s->prof;
@@ -365,17 +241,7 @@ static bool one_interval(struct hmk_session *s)
 
 	interval_params(s);
 	p->start_ns = ktime_get_ns();
-	p->passes_ns = 0;
-	p->visits = 0;
-	p->first = 0;
-	p->chosen = 0;
-	p->watched = 0;
-	p->unpaid = 0;
-	p->counted = 0;
-	p->groups = 0;
-	p->late_groups = 0;
-	p->census_ns = 0;
-	p->choice_ns = 0;
+	p->watch = (struct hmk_watch){};
 	hmk_windows_set(p, interval_span_ns(p));	/* as asked for */
 	hmk_charge_begin(p);
 	p->flags = 0;
@@ -383,13 +249,13 @@ static bool one_interval(struct hmk_session *s)
 	p->span_ns = interval_span_ns(p);
 	tail = p->params.interval_ns - p->span_ns;
 
-	if (!hmk_interval_can_go_on(s))
+	if (!hmk_goes_on(s))
 		return false;
 	if (interval_begin(s, s->mm))
 		hmk_scan_cut(p, 0);	/* no memory: this interval shows nothing */
 	if (!interval_watch(s, &scans) ||
 	    !hmk_sleep_until(p->start_ns + p->params.interval_ns - tail / 2) ||
-	    !hmk_interval_can_go_on(s))
+	    !hmk_goes_on(s))
 		return false;
 	interval_finish(s, scans);
 	return hmk_sleep_until(p->start_ns + p->params.interval_ns);
@@ -405,8 +271,8 @@ int hmk_interval_thread(void *session)
 
 	p->params.seed = 0;	/* one that is given begins anew */
 	p->rng = get_random_u64();
-	p->scan_cost_ns = FIRST_SCAN_COST_NS;
-	p->sample_cost_ns = 0;
+	p->cost.look_ns = FIRST_SCAN_COST_NS;
+	p->cost.sample_ns = 0;
 	p->huge.nr = 0;	/* what an earlier thread began is too old to judge */
 	hmk_charge_start(p);
 	while (one_interval(s))

@@ -193,8 +193,7 @@ void hmk_publish(struct hmk_session *s, const struct hmk_interval *iv)
 	for (i = 0; i < nr; i++) {
 		table_write_record(&rec[i], &now->at[i], &s->prof);
 		resident += now->at[i].resident_pages;
-		if (!(i % HMK_SLICE))
-			cond_resched();
+		hmk_pause(i);
 	}
 	*buffer = *iv;
 	buffer->nr_regions = nr;

@@ -26,6 +26,14 @@ u64 hmk_random(struct hmk_profile *p)
 	return z ^ (z >> 31);
 }
 
+/* While samples are watched: the region whose samples come so many regions after the first. */
+struct hmk_region *hmk_scan_region(const struct hmk_profile *p, u32 n)
+{
+	const u32 first = p->watch.first, behind = p->now.nr - first;
+
+	return &p->now.at[n < behind ? first + n : n - behind];
+}
+
 /*
  * A present page of the region: in the piece whose turn it is, else anywhere.
  * Return: false when none was met.
@@ -39,8 +47,8 @@ static bool scan_choose_one(struct hmk_profile *p, const struct hmk_region *r, u
 	int i;
 
 	for (i = 0; i < CHOICES; i++) {
-		u64 addr = hmk_region_sample(r, k, r->quota, i ? hmk_random(p) : p->seq,
-					     hmk_random(p));
+		u64 addr = hmk_region_sample(r, &p->windows.ladder, k, r->quota,
+					     i ? hmk_random(p) : p->seq, hmk_random(p));
 
 		if (!hmk_hold_vma(h, addr) || !hmk_leaf_lock(h->mm, addr, &leaf))
 			continue;
@@ -76,15 +84,15 @@ static bool scan_is_watched(const struct hmk_sample *first, const struct hmk_sam
  */
 void hmk_scan_cut(struct hmk_profile *p, u32 samples)
 {
-	p->nr_samples = samples;
-	hmk_quota_cut_short(p->now.at, p->now.nr, p->first, samples, &p->quota);
+	p->samples.nr = samples;
+	hmk_quota_cut_short(p->now.at, p->now.nr, p->watch.first, samples, &p->adapt.quota);
 	p->flags |= HMK_INTERVAL_DEGRADED;
 }
 
 /* Of one region, behind those of the regions before it. */
 static void scan_choose_region(struct hmk_profile *p, struct hmk_region *r)
 {
-	struct hmk_sample *first = &p->samples[p->nr_samples], *next = first;
+	struct hmk_sample *first = &p->samples.at[p->samples.nr], *next = first;
 	u32 k;
 
 	for (k = 0; k < r->quota; k++) {
@@ -92,22 +100,22 @@ static void scan_choose_region(struct hmk_profile *p, struct hmk_region *r)
 			next++;
 	}
 	r->quota = next - first;
-	p->nr_samples += r->quota;
+	p->samples.nr += r->quota;
 }
 
 /* What is chosen is to be watched, and a ladder's longest window begins thereafter. */
 static bool scan_can_choose(struct hmk_profile *p, u64 until_ns)
 {
-	if (hmk_ladder_climbs(&p->ladder) && ktime_get_ns() > until_ns)
+	if (hmk_ladder_climbs(&p->windows.ladder) && ktime_get_ns() > until_ns)
 		return false;
-	return hmk_charge_affords(p, p->nr_samples, (u64)p->nr_samples * p->sample_cost_ns);
+	return hmk_charge_affords(p, p->samples.nr, (u64)p->samples.nr * p->cost.sample_ns);
 }
 
 /**
  * hmk_scan_choose() - pick the pages to watch in this interval.
  * @mm: grabbed by the caller.
  * @p:  each region's quota is how many at most, and then how many were found;
- *      @p->samples holds room for all. Ends early when the budget does.
+ *      @p->samples.at holds room for all. Ends early when the budget does.
  *
  * A region's samples are fresh present pages in every interval, spread evenly
  * (hmk_region_sample()), so that one odd page cannot stand for its region for
@@ -120,8 +128,8 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 	bool held = hmk_hold_begin(&p->hold, mm);
 	u32 i;
 
-	p->first = hmk_region_at(p->now.at, p->now.nr, p->quota.turn_at);
-	p->nr_samples = 0;
+	p->watch.first = hmk_region_at(p->now.at, p->now.nr, p->adapt.quota.turn_at);
+	p->samples.nr = 0;
 	for (i = 0; held && i < p->now.nr; i++) {
 		struct hmk_region *r = hmk_scan_region(p, i);
 		u32 looked = 1;
@@ -137,9 +145,9 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 	if (held)
 		hmk_hold_end(&p->hold);
 	if (i < p->now.nr)
-		hmk_scan_cut(p, p->nr_samples);
-	p->chosen = p->nr_samples;
-	p->choice_ns = hmk_charge_since(p, begin);
+		hmk_scan_cut(p, p->samples.nr);
+	p->watch.chosen = p->samples.nr;
+	p->watch.choice_ns = hmk_charge_since(p, begin);
 }
 
 /* Return: whether it was accessed, which the kernel goes on to know. */
@@ -188,11 +196,11 @@ u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pas
 	struct hmk_leaf leaf;
 	u32 i, seen = 0;
 
-	for (i = 0; held && i < p->nr_samples; i++) {
-		struct hmk_sample *sample = &p->samples[i];
+	for (i = 0; held && i < p->samples.nr; i++) {
+		struct hmk_sample *sample = &p->samples.at[i];
 
 		if (!(i % LOOK_EVERY) &&
-		    !hmk_charge_affords(p, i, (u64)i * later * p->scan_cost_ns))
+		    !hmk_charge_affords(p, i, (u64)i * later * p->cost.look_ns))
 			break;
 		if (hmk_hold_vma(&p->hold, sample->addr) &&
 		    hmk_leaf_lock(mm, sample->addr, &leaf)) {
@@ -206,8 +214,8 @@ u32 hmk_scan_pass(struct mm_struct *mm, struct hmk_profile *p, enum hmk_pass pas
 	}
 	if (held)
 		hmk_hold_end(&p->hold);
-	p->visits += i;
-	if (i < p->nr_samples)
+	p->watch.visits += i;
+	if (i < p->samples.nr)
 		hmk_scan_cut(p, i);
 	return seen;
 }
@@ -243,9 +251,9 @@ u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 n
 	u32 i;
 
 	for (i = 0; held && i < nr; i++) {
-		struct hmk_sample *sample = &p->samples[p->samples[group + i].turn];
+		struct hmk_sample *sample = &p->samples.at[p->samples.at[group + i].turn];
 
-		if (read && !(i % LOOK_EVERY) && !hmk_charge_affords(p, p->counted, 0))
+		if (read && !(i % LOOK_EVERY) && !hmk_charge_affords(p, p->watch.counted, 0))
 			break;
 		if (sample->count != UNREAD) {
 			held = hmk_hold_on(&p->hold, !(i % LOOK_EVERY));
@@ -261,8 +269,8 @@ u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 n
 				sample->count = read->seen - 1;
 			hmk_leaf_unlock(&leaf);
 		}
-		p->counted += sample->count != UNREAD;
-		p->visits++;
+		p->watch.counted += sample->count != UNREAD;
+		p->watch.visits++;
 		held = hmk_hold_on(&p->hold, 1);
 	}
 	if (held)
@@ -281,7 +289,7 @@ void hmk_scan_forget(struct hmk_profile *p, u32 group, u32 nr)
 	u32 i;
 
 	for (i = group; i < group + nr; i++)
-		p->samples[p->samples[i].turn].count = UNREAD;
+		p->samples.at[p->samples.at[i].turn].count = UNREAD;
 }
 
 /* Of one region, to @to. Return: how many of its samples were read. */
@@ -300,48 +308,31 @@ static u32 scan_keep_read(const struct hmk_sample *from, u32 nr, struct hmk_samp
  * hmk_scan_settle() - only samples that were read count.
  * @p: all groups are closed.
  *
- * A region none of whose samples was read is stale. Its windows were too short to be read
- * in time, or too dear for the budget, which pays for the longest first: it has longer ones
- * next time. The next turn begins with the first of them; where regions take turns already,
- * with those at the end of this turn only: for one whose page has gone none is repeated.
+ * What becomes of the regions, and where the next turn begins: hmk_quota_watched().
  */
 void hmk_scan_settle(struct hmk_profile *p)
 {
-	const struct hmk_sample *from = p->samples;
-	struct hmk_sample *to = p->samples;
-	bool turns = false, tail = false;
-	u64 unread_at = 0, tail_at = 0;
-	u32 i, kept, unread = 0;
+	const struct hmk_sample *from = p->samples.at;
+	struct hmk_sample *to = p->samples.at;
+	struct hmk_quota_unread unread = {};
+	u32 i, kept;
 
 	for (i = 0; i < p->now.nr; i++) {
 		struct hmk_region *r = hmk_scan_region(p, i);
 
-		if (!(i % HMK_SLICE))
-			cond_resched();
-		turns |= r->flags & HMK_REGION_STALE;
-		if (r->flags & HMK_REGION_STALE || !r->quota)
-			continue;
-		kept = scan_keep_read(from, r->quota, to);
-		from += r->quota;
-		to += kept;
-		if (kept) {
-			r->quota = kept;
-			tail = false;
-			continue;
+		hmk_pause(i);
+		kept = 0;
+		if (!(r->flags & HMK_REGION_STALE)) {
+			kept = scan_keep_read(from, r->quota, to);
+			from += r->quota;
+			to += kept;
 		}
-		hmk_region_set(r, HMK_REGION_STALE);
-		r->rung -= !!r->rung;
-		if (!unread++)
-			unread_at = r->start;
-		if (!tail)
-			tail_at = r->start;
-		tail = true;
+		hmk_quota_watched(&unread, r, kept);
 	}
-	p->nr_samples = to - p->samples;
-	if (unread)
+	p->samples.nr = to - p->samples.at;
+	if (unread.nr)
 		p->flags |= HMK_INTERVAL_DEGRADED;
-	if (turns ? tail : unread)
-		p->quota.turn_at = turns ? tail_at : unread_at;
+	hmk_quota_settle(&unread, &p->adapt.quota);
 }
 
 static void scan_reverse(struct hmk_sample *first, struct hmk_sample *end)
@@ -350,8 +341,7 @@ static void scan_reverse(struct hmk_sample *first, struct hmk_sample *end)
 
 	for (i = 1; first < end && first < --end; first++, i++) {
 		swap(*first, *end);
-		if (!(i % HMK_SLICE))
-			cond_resched();
+		hmk_pause(i);
 	}
 }
 
@@ -361,16 +351,16 @@ static void scan_reverse(struct hmk_sample *first, struct hmk_sample *end)
  */
 void hmk_scan_arrange(struct hmk_profile *p)
 {
-	struct hmk_sample *end = p->samples + p->nr_samples, *last = p->samples;
+	struct hmk_sample *end = p->samples.at + p->samples.nr, *last = p->samples.at;
 	u32 i;
 
-	for (i = p->first; i < p->now.nr; i++) {
+	for (i = p->watch.first; i < p->now.nr; i++) {
 		if (!(p->now.at[i].flags & HMK_REGION_STALE))
 			last += p->now.at[i].quota;
 	}
-	if (last == p->samples || last == end)
+	if (last == p->samples.at || last == end)
 		return;
-	scan_reverse(p->samples, last);
+	scan_reverse(p->samples.at, last);
 	scan_reverse(last, end);
-	scan_reverse(p->samples, end);
+	scan_reverse(p->samples.at, end);
 }

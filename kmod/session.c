@@ -42,7 +42,7 @@ void hmk_session_destroy(struct hmk_session *s)
 	kvfree(s->prof.now.at);
 	kvfree(s->prof.next.at);
 	kvfree(s->prof.spans);
-	kvfree(s->prof.samples);
+	kvfree(s->prof.samples.at);
 	if (s->mm)
 		mmdrop(s->mm);
 	put_pid(s->pid);

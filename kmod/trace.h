@@ -34,8 +34,8 @@ TRACE_EVENT(hmk_interval,
 		__entry->budget_ns = iv->budget_ns;
 		__entry->nr_regions = p->now.nr;
 		__entry->longest_hold = p->hold.longest;
-		__entry->groups = p->groups;
-		__entry->late_groups = p->late_groups;
+		__entry->groups = p->watch.groups;
+		__entry->late_groups = p->watch.late_groups;
 		__entry->flushes = p->charge.flushes;
 		__entry->nr_samples = iv->nr_samples;
 		__entry->tau1_q16 = iv->tau1_q16;

@@ -16,19 +16,19 @@
 /**
  * hmk_windows_convert() - the same rate, counted in this interval's windows.
  * @p:           the profile.
- * @hotness_q16: counted in those of @p->ladder_before.
+ * @hotness_q16: counted in those of @p->windows.before.
  *
  * Return: hotness as regions have it.
  */
 u32 hmk_windows_convert(const struct hmk_profile *p, u32 hotness_q16)
 {
-	return hmk_ladder_hotness_q16(&p->ladder,
-				      hmk_ladder_rate_q8(&p->ladder_before, hotness_q16));
+	return hmk_ladder_hotness_q16(&p->windows.ladder,
+				      hmk_ladder_rate_q8(&p->windows.before, hotness_q16));
 }
 
 static void windows_convert_regions(struct hmk_profile *p)
 {
-	const u32 top = hmk_ladder_top(&p->ladder);
+	const u32 top = hmk_ladder_top(&p->windows.ladder);
 	u32 i;
 
 	for (i = 0; i < p->now.nr; i++) {
@@ -40,8 +40,7 @@ static void windows_convert_regions(struct hmk_profile *p)
 		r->rung = min_t(u32, r->rung, top);
 		hmk_region_clear(r, HMK_REGION_BEYOND | HMK_REGION_RISING | HMK_REGION_FALLING |
 				    HMK_REGION_AGAIN | HMK_REGION_ODD);
-		if (!(i % HMK_SLICE))
-			cond_resched();
+		hmk_pause(i);
 	}
 }
 
@@ -49,20 +48,21 @@ static void windows_make(struct hmk_profile *p, u64 span_ns)
 {
 	const u32 num_scans = p->params.num_scans;
 	const bool equal = p->params.switches & HMK_SWITCH_EQUAL_WINDOWS;
-	const bool first = !p->ladder.nr;
 	const u64 longest = equal ? div_u64(span_ns, num_scans) : span_ns;
+	struct hmk_ladder *now = &p->windows.ladder;
+	const bool first = !now->nr;
 
-	if (!first && p->ladder.num_scans == num_scans && p->ladder.window_ns[0] == longest &&
-	    !hmk_ladder_climbs(&p->ladder) == equal)
+	if (!first && now->num_scans == num_scans && now->window_ns[0] == longest &&
+	    !hmk_ladder_climbs(now) == equal)
 		return;
-	p->ladder_before = p->ladder;
+	p->windows.before = *now;
 	if (equal)
-		hmk_ladder_make_equal(&p->ladder, longest, num_scans);
+		hmk_ladder_make_equal(now, longest, num_scans);
 	else
-		hmk_ladder_make(&p->ladder, longest, num_scans);
+		hmk_ladder_make(now, longest, num_scans);
 	if (first)
 		return;
-	p->crowd = (struct hmk_crowd){};
+	p->windows.crowd = (struct hmk_crowd){};
 	p->huge.nr = 0;		/* counted in the windows of before */
 	windows_convert_regions(p);
 }
@@ -75,11 +75,12 @@ static void windows_make(struct hmk_profile *p, u64 span_ns)
 void hmk_windows_set(struct hmk_profile *p, u64 span_ns)
 {
 	const struct hmk_params *params = &p->params;
+	struct hmk_adapted *adapt = &p->adapt;
 
 	windows_make(p, span_ns);
-	p->tau = hmk_ladder_tau_rule(&p->ladder, params->tau1_q16, params->tau2_q16,
-				     params->tau_step_q16);
-	p->tau1_q16 = clamp(p->tau1_q16, p->tau.base_q16, p->tau.limit_q16);
+	adapt->tau = hmk_ladder_tau_rule(&p->windows.ladder, params->tau1_q16, params->tau2_q16,
+					 params->tau_step_q16);
+	adapt->tau1_q16 = clamp(adapt->tau1_q16, adapt->tau.base_q16, adapt->tau.limit_q16);
 }
 
 /**
@@ -88,8 +89,8 @@ void hmk_windows_set(struct hmk_profile *p, u64 span_ns)
  */
 void hmk_windows_convert_equal(struct hmk_profile *p)
 {
-	hmk_ladder_make_equal(&p->ladder_before,
-			      div_u64(p->ladder.window_ns[0], p->params.num_scans),
+	hmk_ladder_make_equal(&p->windows.before,
+			      div_u64(p->windows.ladder.window_ns[0], p->params.num_scans),
 			      p->params.num_scans);
 }
 
@@ -101,9 +102,9 @@ void hmk_windows_place(struct hmk_profile *p)
 {
 	u32 i, nr;
 
-	for (i = 0; hmk_ladder_climbs(&p->ladder) && i < p->now.nr; i += nr) {
-		nr = min(HMK_SLICE, p->now.nr - i);
-		hmk_ladder_place(&p->ladder, &p->crowd, &p->now.at[i], nr);
+	for (i = 0; hmk_ladder_climbs(&p->windows.ladder) && i < p->now.nr; i += nr) {
+		nr = min(HMK_CORE_SLICE, p->now.nr - i);
+		hmk_ladder_place(&p->windows.ladder, &p->windows.crowd, &p->now.at[i], nr);
 		cond_resched();
 	}
 }
@@ -123,11 +124,11 @@ void hmk_windows_tell(const struct hmk_profile *p, const struct hmk_region *r,
 
 	rec->hi_q16 = r->hi_q16;
 	rec->whi_q16 = r->whi_q16;
-	if (hmk_ladder_climbs(&p->ladder)) {
-		samples_q4 = r->trust + p->crowd.kappa;
+	if (hmk_ladder_climbs(&p->windows.ladder)) {
+		samples_q4 = r->trust + p->windows.crowd.kappa;
 		if (r->whi_q16)	/* nobody has seen an access: nothing to pull up */
-			rec->whi_q16 = hmk_crowd_shrink_q16(&p->crowd, r);
+			rec->whi_q16 = hmk_crowd_shrink_q16(&p->windows.crowd, r);
 	}
-	rec->rate_q8 = hmk_ladder_rate_q8(&p->ladder, rec->whi_q16);
-	rec->rate_dev_q8 = hmk_rate_dev_q8(&p->ladder, rec->whi_q16, samples_q4);
+	rec->rate_q8 = hmk_ladder_rate_q8(&p->windows.ladder, rec->whi_q16);
+	rec->rate_dev_q8 = hmk_rate_dev_q8(&p->windows.ladder, rec->whi_q16, samples_q4);
 }

@@ -4,10 +4,17 @@
 #define HMK_WINDOWS_H
 
 #include <linux/types.h>
+#include <hmk/core/ladder.h>
 
 struct hmk_profile;
 struct hmk_record;
 struct hmk_region;
+
+struct hmk_windows {
+	struct hmk_ladder ladder;	/* of this interval */
+	struct hmk_ladder before;	/* whose hotness regions had when it changed */
+	struct hmk_crowd crowd;		/* what regions are like together */
+};
 
 /* All by the interval thread. */
 void hmk_windows_set(struct hmk_profile *p, u64 span_ns);

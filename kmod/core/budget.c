@@ -3,6 +3,7 @@
  * The budget of an interval: time, samples, and the way back to both.
  */
 #include <hmk/core/budget.h>
+#include <hmk/core/pause.h>
 #include <hmk/core/quota.h>
 #include <hmk/core/region.h>
 
@@ -234,7 +235,7 @@ __u32 hmk_budget_next_tau1(__u32 now_q16, const struct hmk_tau_rule *rule,
 	__u64 in_turns = (__u64)HMK_QUOTA_TURNS * num_ps;
 	__u32 i, judged = 0;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; hmk_pause(++i))
 		judged += !hmk_region_is(&r[i], HMK_REGION_NEW);
 	return hmk_budget_tau1(now_q16, rule, judged,
 			       in_turns > MAX_U32 ? MAX_U32 : (__u32)in_turns);

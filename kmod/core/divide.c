@@ -4,6 +4,7 @@
  * another are two regions, or no plan could tell which part is where (A-23).
  */
 #include <hmk/core/divide.h>
+#include <hmk/core/pause.h>
 #include <hmk/core/region.h>
 
 /* The left part leaves @rest; pages and samples go by size, each has a sample. */
@@ -50,7 +51,7 @@ __u32 hmk_regions_divide(const struct hmk_region *in, __u32 nr, const __u64 *cut
 {
 	__u32 i, c = 0, n = 0;
 
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr; hmk_pause(++i)) {
 		struct hmk_region rest = in[i];
 
 		while (c < nr_cuts && cuts[c] <= rest.start)

@@ -234,16 +234,20 @@ struct hmk_tau_rule hmk_ladder_tau_rule(const struct hmk_ladder *l, __u32 tau1_q
  * hmk_ladder_group() - how many samples can be watched together.
  * @l:            the ladder.
  * @rung:         of their regions, up to hmk_ladder_top().
+ * @flush_ns:     what a flush takes.
  * @scan_cost_ns: of one visit; 0 counts as 1.
  *
- * Clearing them all, or reading them all, must not take longer than the shortest of
- * their windows.
+ * Clearing them all and the flush must not take longer than the shortest of their windows,
+ * nor must reading them all.
  *
  * Return: samples, at least 1.
  */
-__u32 hmk_ladder_group(const struct hmk_ladder *l, __u32 rung, __u32 scan_cost_ns)
+__u32 hmk_ladder_group(const struct hmk_ladder *l, __u32 rung, __u64 flush_ns,
+		       __u32 scan_cost_ns)
 {
-	__u64 nr = l->window_ns[rung + l->num_scans - 1] / (scan_cost_ns ? scan_cost_ns : 1);
+	const __u64 window = l->window_ns[rung + l->num_scans - 1];
+	const __u64 nr = window > flush_ns ?
+			 (window - flush_ns) / (scan_cost_ns ? scan_cost_ns : 1) : 0;
 
 	if (nr > ~(__u32)0)
 		return ~(__u32)0;

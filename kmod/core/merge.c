@@ -2,6 +2,7 @@
 /*
  * Neighbours that are alike come together.
  */
+#include <hmk/core/pause.h>
 #include <hmk/core/region.h>
 
 #define MAX_U16	((__u16)~0u)
@@ -99,7 +100,7 @@ __u32 hmk_regions_merge(struct hmk_region *r, __u32 nr,
 	*res = (struct hmk_merge_result){ .merges = 0 };
 	if (!nr)
 		return 0;
-	for (i = 1; i < nr; i++) {
+	for (i = 1; i < nr; hmk_pause(++i)) {
 		if (merge_allowed(&r[last], &r[i], rule)) {
 			merge_absorb(&r[last], &r[i], rule, res);
 		} else {

@@ -4,6 +4,7 @@
  * leaves the sum of all quotas at num_ps.
  */
 #include <hmk/core/hotness.h>
+#include <hmk/core/pause.h>
 #include <hmk/core/quota.h>
 #include <hmk/core/region.h>
 
@@ -136,7 +137,7 @@ __u64 hmk_quota_sum(const struct hmk_region *r, __u32 nr)
 	__u64 sum = 0;
 	__u32 i;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; hmk_pause(++i))
 		sum += r[i].quota;
 	return sum;
 }
@@ -163,7 +164,7 @@ static __u64 quota_recall(struct hmk_region *r, __u32 nr, struct hmk_top *top)
 	__u64 sum = 0;
 	__u32 i;
 
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr; hmk_pause(++i)) {
 		__u32 cap = quota_cap(&r[i]);
 
 		if (hmk_region_is(&r[i], HMK_REGION_SCOUTED) && r[i].quota > 1)
@@ -207,10 +208,10 @@ static __u64 quota_spread(struct hmk_region *r, __u32 nr, __u64 more, __u64 *add
 
 	if (!more)
 		return 0;
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; hmk_pause(++i))
 		pages += quota_gap(&r[i]) ? hmk_region_pages(&r[i]) : 0;
 	shares = deal_begin(more, pages);
-	for (i = 0; i < nr && pages; i++) {
+	for (i = 0; i < nr && pages; hmk_pause(++i)) {
 		__u32 can = quota_gap(&r[i]);
 		__u64 give;
 
@@ -225,7 +226,7 @@ static __u64 quota_spread(struct hmk_region *r, __u32 nr, __u64 more, __u64 *add
 	do {
 		before = left;
 		first = hmk_region_at(r, nr, *address);
-		for (n = 0, i = first; n < nr && left; n++, i = i + 1 < nr ? i + 1 : 0) {
+		for (n = 0, i = first; n < nr && left; hmk_pause(++n), i = i + 1 < nr ? i + 1 : 0) {
 			if (!quota_gap(&r[i]))
 				continue;
 			quota_add(&r[i], 1);
@@ -246,7 +247,7 @@ static __u64 quota_take_back(struct hmk_region *r, __u32 nr, __u64 excess, __u64
 	__u64 left = excess;
 	__u32 i;
 
-	for (i = 0; i < nr && left; i++) {
+	for (i = 0; i < nr && left; hmk_pause(++i)) {
 		__u64 take;
 
 		if (r[i].quota <= 1)
@@ -263,7 +264,7 @@ static __u32 quota_scout(struct hmk_region *r, __u32 nr, __u32 scouts, __u64 *ad
 {
 	__u32 n, sent = 0, i = hmk_region_at(r, nr, *address);
 
-	for (n = 0; n < nr && sent < scouts; n++, i = i + 1 < nr ? i + 1 : 0) {
+	for (n = 0; n < nr && sent < scouts; hmk_pause(++n), i = i + 1 < nr ? i + 1 : 0) {
 		if (!quota_gap(&r[i]))
 			continue;
 		quota_add(&r[i], 1);
@@ -293,10 +294,10 @@ static __u64 quota_by_size(struct hmk_region *r, __u32 nr, __u32 num_ps)
 	struct deal shares;
 	__u32 i;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; hmk_pause(++i))
 		pages += hmk_region_pages(&r[i]);
 	of_one = num_ps ? (pages + num_ps - 1) / num_ps : MAX_U32;	/* what one is for */
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr; hmk_pause(++i)) {
 		const __u32 least = quota_least(&r[i]);
 
 		if (hmk_region_pages(&r[i]) < least * of_one) {
@@ -305,7 +306,7 @@ static __u64 quota_by_size(struct hmk_region *r, __u32 nr, __u32 num_ps)
 		}
 	}
 	shares = deal_begin(num_ps > small ? num_ps - small : 0, pages - small_pages);
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr; hmk_pause(++i)) {
 		const __u64 of_it = hmk_region_pages(&r[i]), cap = quota_cap(&r[i]);
 		const __u32 least = quota_least(&r[i]);
 		__u64 quota = of_it < least * of_one ? least : deal(&shares, of_it);
@@ -375,6 +376,39 @@ void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
 }
 
 /**
+ * hmk_quota_fit() - take back samples of the longest windows that there is no room for.
+ * @r:    regions with their quotas and rungs.
+ * @nr:   number of them.
+ * @most: samples of rung 0 there is room for.
+ *
+ * All of rung 0 are cleared in one group, whatever the budget pays for: hmk_ladder_group().
+ * What did not fit would be whole regions. So each gives in proportion to what it has above
+ * one sample, and only where there are more regions than room some wait for their turn.
+ */
+void hmk_quota_fit(struct hmk_region *r, __u32 nr, __u64 most)
+{
+	__u64 sum = 0, above = 0, rest = 0, excess;
+	__u32 i;
+
+	for (i = 0; i < nr; hmk_pause(++i)) {
+		if (r[i].rung || !r[i].quota)
+			continue;
+		sum += r[i].quota;
+		above += r[i].quota - 1u;
+	}
+	excess = sum > most ? sum - most : 0;
+	if (excess > above)
+		excess = above;
+	for (i = 0; i < nr && excess; hmk_pause(++i)) {
+		if (r[i].rung || r[i].quota < 2)
+			continue;
+		rest += excess * (r[i].quota - 1u);
+		r[i].quota = (__u16)(r[i].quota - rest / above);
+		rest %= above;
+	}
+}
+
+/**
  * hmk_quota_take_turns() - which regions are watched: all, or some in turn (A-7).
  * @r:      regions with their quotas.
  * @nr:     number of them.
@@ -394,7 +428,7 @@ __u64 hmk_quota_take_turns(struct hmk_region *r, __u32 nr, __u32 num_ps,
 	int all = sum <= num_ps;
 	__u32 i, n;
 
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr; hmk_pause(++i)) {
 		hmk_region_clear(&r[i], HMK_REGION_STALE);
 		if (all)
 			continue;
@@ -406,7 +440,7 @@ __u64 hmk_quota_take_turns(struct hmk_region *r, __u32 nr, __u32 num_ps,
 	if (all)
 		return sum;
 	i = hmk_region_at(r, nr, state->turn_at);
-	for (n = 0; n < nr; n++, i = i + 1 < nr ? i + 1 : 0) {
+	for (n = 0; n < nr; hmk_pause(++n), i = i + 1 < nr ? i + 1 : 0) {
 		if (hmk_region_is(&r[i], HMK_REGION_STALE)) {
 			if (r[i].quota > left)
 				break;
@@ -435,7 +469,7 @@ void hmk_quota_cut_short(struct hmk_region *r, __u32 nr, __u32 at, __u64 samples
 	int first = 1;
 	__u32 i = at, n;
 
-	for (n = 0; n < nr; n++, i = i + 1 < nr ? i + 1 : 0) {
+	for (n = 0; n < nr; hmk_pause(++n), i = i + 1 < nr ? i + 1 : 0) {
 		if (hmk_region_is(&r[i], HMK_REGION_STALE))
 			continue;
 		if (r[i].quota <= left) {
@@ -451,4 +485,47 @@ void hmk_quota_cut_short(struct hmk_region *r, __u32 nr, __u32 at, __u64 samples
 			hmk_region_set(&r[i], HMK_REGION_STALE);
 		left = 0;
 	}
+}
+
+/**
+ * hmk_quota_watched() - what became of a region's samples.
+ * @unread: of the interval.
+ * @r:      the next in the order of turns; not stale: its quota is how many were chosen.
+ * @read:   how many of them were read.
+ *
+ * One of which none was read is HMK_REGION_STALE: its windows were too short to be read in
+ * time, or too dear for the budget, which pays for the longest first. It has longer ones next.
+ */
+void hmk_quota_watched(struct hmk_quota_unread *unread, struct hmk_region *r, __u32 read)
+{
+	if (hmk_region_is(r, HMK_REGION_STALE))
+		unread->turns = 1;
+	if (hmk_region_is(r, HMK_REGION_STALE) || !r->quota)
+		return;
+	if (read) {
+		r->quota = (__u16)read;
+		unread->tail = 0;
+		return;
+	}
+	hmk_region_set(r, HMK_REGION_STALE);
+	r->rung = (__u8)(r->rung - !!r->rung);
+	if (!unread->nr++)
+		unread->first_at = r->start;
+	if (!unread->tail)
+		unread->tail_at = r->start;
+	unread->tail = 1;
+}
+
+/**
+ * hmk_quota_settle() - where the next turn begins.
+ * @unread: all regions were gone over.
+ * @state:  of this session.
+ *
+ * With the first region that was not watched; where regions take turns already, with those at
+ * the end of this turn only: for one whose page has gone none is repeated.
+ */
+void hmk_quota_settle(const struct hmk_quota_unread *unread, struct hmk_quota_state *state)
+{
+	if (unread->turns ? unread->tail : unread->nr)
+		state->turn_at = unread->turns ? unread->tail_at : unread->first_at;
 }

@@ -2,6 +2,7 @@
 /*
  * Regions follow what exists: old ones are clipped, new memory becomes new ones.
  */
+#include <hmk/core/pause.h>
 #include <hmk/core/region.h>
 
 #include "part.h"
@@ -20,7 +21,7 @@ static void refresh_emit(struct refresh *f, struct hmk_region *r)
 	if (f->span_starts)
 		hmk_region_set(r, HMK_REGION_VMA_START);
 	f->span_starts = 0;
-	f->res->needed++;
+	hmk_pause(++f->res->needed);
 	if (f->nr < f->cap)
 		f->out[f->nr++] = *r;
 }
@@ -140,7 +141,7 @@ __u32 hmk_regions_refresh(const struct hmk_region *old, __u32 nr_old,
 			end = spans[s].end;
 		}
 	}
-	for (; o < nr_old; o++) {
+	for (; o < nr_old; hmk_pause(++o)) {
 		res->dropped += !kept;
 		kept = 0;
 	}

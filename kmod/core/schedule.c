@@ -4,7 +4,6 @@
  */
 #include <hmk/core/schedule.h>
 
-#define MAX_U32		((__u32)~0u)
 #define LEAST_PART	8u	/* samples: a flush for fewer is dear */
 
 /* Window after which a group is read for the @reads + 1st time: the shortest first. */
@@ -16,15 +15,10 @@ static __u64 schedule_window(const struct hmk_schedule *s, __u32 rung, __u32 rea
 /* As many of a part's samples as can be cleared within its shortest window; one at least. */
 static __u32 schedule_fit(const struct hmk_schedule *s, __u32 rung)
 {
-	const __u64 window = schedule_window(s, rung, 0);
-	const __u64 most = window > s->flush_ns ?
-			   (window - s->flush_ns) / (s->visit_ns ? s->visit_ns : 1) : 0;
-	const __u32 nr = most > MAX_U32 ? MAX_U32 : (__u32)most;
+	const __u32 nr = hmk_ladder_group(s->ladder, rung, s->flush_ns, s->visit_ns);
 	const __u32 parts = s->parts[rung] > s->begun[rung] ? s->parts[rung] - s->begun[rung] : 1;
 	const __u32 part = (s->left[rung] + parts - 1) / parts;
 
-	if (!nr)
-		return 1;
 	return nr < part ? nr : part;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <hmk/core/hotness.h>
 #include <hmk/core/ladder.h>
+#include <hmk/core/pause.h>
 #include <hmk/core/region.h>
 
 #include "part.h"
@@ -268,7 +269,7 @@ __u32 hmk_regions_split_room(const struct hmk_region *in, __u32 nr,
 	__u32 i, each = hmk_ladder_climbs(rule->ladder) ? 2 : 1;
 	__u64 room = nr;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; hmk_pause(++i))
 		room += split_wanted(&in[i], rule) ? each * in[i].quota : 0;
 	return room > MAX_U32 ? MAX_U32 : (__u32)room;
 }
@@ -304,7 +305,7 @@ __u32 hmk_regions_split(const struct hmk_region *in, __u32 nr,
 	__u32 i, n = 0;
 
 	*res = (struct hmk_split_result){ .splits = 0 };
-	for (i = 0; i < nr && n < out_cap; i++) {
+	for (i = 0; i < nr && n < out_cap; hmk_pause(++i)) {
 		c.nr = 1;
 		if (split_wanted(&in[i], rule))
 			split_find_cuts(&in[i], samples, rule, &c);

@@ -158,7 +158,7 @@ TEST(LadderProperties, SplitAndMergeKeepThePagesAndTheSums) {
         r.quota = static_cast<std::uint16_t>(std::min(r.quota + 0u, hmk_quota_cap(&r)));
         for (std::uint32_t k = 0; k < r.quota; ++k) {
           hmk_sample s{};
-          s.addr = hmk_region_sample(&r, k, r.quota, generation, random.next());
+          s.addr = hmk_region_sample(&r, nullptr, k, r.quota, generation, random.next());
           s.count = static_cast<std::uint8_t>(r.rung + random.below(4));
           samples.push_back(s);
         }

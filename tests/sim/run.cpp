@@ -260,6 +260,28 @@ TEST(SimWindows, FindAHotSetThatJumpsInPieces) {
   }
 }
 
+/// A guest's clock: the budget plans with more samples than the longest windows have room for. The
+/// last fifth of the memory was never watched again.
+TEST(SimWindows, FindAHotSetThatJumpsWhereNotAllSamplesFit) {
+  for (const Layout layout : {Layout::kContiguous, Layout::kScattered}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+      const ScenarioOptions world{
+          .layout = layout, .seed = seed, .hot_rate = 36, .bytes = 5ull << 28};
+      RunOptions options{make_scenario("gups-jump", world), layout, {}, 0};
+      options.means.seed = seed;
+      options.means.interval_s = 1;
+      options.means.budget_percent = 10;
+      options.means.scan_cost_ns = 20000;
+      options.means.region_cost_ns = 1000;
+      options.means.flush_cost_ns = 250000;
+      const ordered_json p = run(options, std::vector<std::string>{"hm-keeper"})[0];
+      for (std::size_t i = 14; i < 24; i++)  // the jump is at interval 13
+        EXPECT_GE(p["recall"][i].get<double>(), 0.9) << to_string(layout) << seed << ' ' << i + 1;
+      EXPECT_GE(p["precision"][16].get<double>(), 0.9) << to_string(layout) << seed;
+    }
+  }
+}
+
 TEST(SimWindows, TellTwentyHeatsOverFourDecadesApart) {
   const ordered_json p =
       keeper({.scenario = "heats", .gib = 16, .equal_windows = false, .hot_rate = 1000});

@@ -65,7 +65,7 @@ inline std::vector<hmk_sample> samples_of(const Regions& regions) {
     if (r.flags & HMK_REGION_STALE) continue;
     for (std::uint32_t k = 0; k < r.quota; k++) {
       hmk_sample s{};
-      s.addr = hmk_region_sample(&r, k, r.quota, 0, 0);
+      s.addr = hmk_region_sample(&r, nullptr, k, r.quota, 0, 0);
       s.count = k ? r.count_min : r.count_max;
       samples.push_back(s);
     }

@@ -55,9 +55,19 @@ TEST(Ladder, SaysTheRateThatSetsHalfOfEqualWindows) {
 
 TEST(Ladder, TakesAGroupThatItsShortestWindowHolds) {
   const hmk_ladder l = ladder();
-  EXPECT_EQ(hmk_ladder_group(&l, 3, 500), l.window_ns[5] / 500);
-  EXPECT_EQ(hmk_ladder_group(&l, 0, 0), l.window_ns[2]);
-  EXPECT_EQ(hmk_ladder_group(&l, 3, ~0u), 1u);
+  EXPECT_EQ(hmk_ladder_group(&l, 3, 0, 500), l.window_ns[5] / 500);
+  EXPECT_EQ(hmk_ladder_group(&l, 0, 0, 0), l.window_ns[2]);
+  EXPECT_EQ(hmk_ladder_group(&l, 3, 0, ~0u), 1u);
+}
+
+TEST(Ladder, TakesTheFlushOutOfTheShortestWindow) {
+  const hmk_ladder l = ladder();
+  const __u64 window = l.window_ns[5];
+  EXPECT_EQ(hmk_ladder_group(&l, 3, window - 3 * 500, 500), 3u);
+  EXPECT_EQ(hmk_ladder_group(&l, 3, window - 3 * 500 + 1, 500), 2u);
+  EXPECT_EQ(hmk_ladder_group(&l, 3, window - 1, 500), 1u);
+  EXPECT_EQ(hmk_ladder_group(&l, 3, window, 500), 1u);
+  EXPECT_EQ(hmk_ladder_group(&l, 3, window + 1, 500), 1u);
 }
 
 TEST(Ladder, KnowsWhichRungAStretchedWindowIsOn) {
@@ -262,7 +272,7 @@ TEST_F(LadderJudge, CutsAQuarterOutOfOnePieceAndLooksThereAgain) {
     EXPECT_EQ(cut->start, samples[1].addr / quarter * quarter);
     EXPECT_EQ(cut->end - cut->start, quarter);
     for (std::uint64_t random = 0; random < 64; ++random) {
-      const std::uint64_t at = hmk_region_sample(&*cut, 0, 3, random, random);
+      const std::uint64_t at = hmk_region_sample(&*cut, nullptr, 0, 3, random, random);
       EXPECT_EQ((at - cut->start) * 4 / quarter, (samples[1].addr - cut->start) * 4 / quarter);
     }
     judge(*cut, 3);

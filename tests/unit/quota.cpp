@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <hmk/core/quota.h>
 
+#include <algorithm>
+
 #include "support/regions.hpp"
 
 using namespace hmk::test;
@@ -267,6 +269,95 @@ TEST(QuotaTurns, CutShortOfTheRegionsWhoseTurnCameLast) {
   for (const hmk_region& r : regions) watched += hmk_region_is(&r, HMK_REGION_STALE) ? '.' : 'x';
   EXPECT_EQ(watched, "x.xx");
   EXPECT_EQ(state.turn_at, regions[1].start);
+}
+
+/// Regions of so many samples each, on rung 0.
+Regions with_quotas(const std::vector<std::uint16_t>& quotas) {
+  Regions regions = base_regions(quotas.size());
+  for (std::size_t i = 0; i < quotas.size(); i++) regions[i].quota = quotas[i];
+  return regions;
+}
+
+std::vector<std::uint16_t> quotas_of(const Regions& regions) {
+  std::vector<std::uint16_t> quotas;
+  for (const hmk_region& r : regions) quotas.push_back(r.quota);
+  return quotas;
+}
+
+void fit(Regions& regions, std::uint64_t most) {
+  hmk_quota_fit(regions.data(), static_cast<__u32>(regions.size()), most);
+}
+
+TEST(QuotaFit, TakesNothingWhereAllFit) {
+  Regions regions = with_quotas({3, 1, 5});
+  fit(regions, 9);
+  EXPECT_EQ(quotas_of(regions), (std::vector<std::uint16_t>{3, 1, 5}));
+  fit(regions, 8);
+  EXPECT_EQ(sum_of_quotas(regions), 8u);
+}
+
+TEST(QuotaFit, TakesInProportionToWhatIsAboveOneEach) {
+  Regions regions = with_quotas({21, 1, 11, 0, 2, 2});
+  fit(regions, 37 - 16);
+  EXPECT_EQ(quotas_of(regions), (std::vector<std::uint16_t>{11, 1, 6, 0, 2, 1}));
+}
+
+TEST(QuotaFit, LeavesEachRegionOneAndTheShorterWindowsAllTheyHave) {
+  Regions regions = with_quotas({4, 4, 1, 4});
+  regions[1].rung = 1;
+  fit(regions, 3);
+  EXPECT_EQ(quotas_of(regions), (std::vector<std::uint16_t>{1, 4, 1, 1}));
+  regions = with_quotas({4, 4, 1, 4});
+  fit(regions, 0);
+  EXPECT_EQ(quotas_of(regions), (std::vector<std::uint16_t>{1, 1, 1, 1}));
+  fit(regions, 3);  // nothing is above one: they take turns
+  EXPECT_EQ(sum_of_quotas(regions), 4u);
+}
+
+TEST(QuotaFit, LeavesAsManyAsThereIsRoomFor) {
+  std::vector<std::uint16_t> quotas;
+  for (unsigned i = 0; i < 97; i++) quotas.push_back(static_cast<std::uint16_t>(i * 7 % 33));
+  for (const std::uint64_t most : {100u, 500u, 1000u}) {
+    Regions regions = with_quotas(quotas);
+    fit(regions, most);
+    EXPECT_EQ(sum_of_quotas(regions), most);
+  }
+}
+
+/// @read: of each region's samples, in the order of turns from `first` on.
+std::uint64_t settle(Regions& regions, std::size_t first, const std::vector<__u32>& read) {
+  hmk_quota_unread unread{};
+  hmk_quota_state state{.spread_at = 0, .scout_at = 0, .turn_at = 7};
+  for (std::size_t n = 0; n < regions.size(); n++)
+    hmk_quota_watched(&unread, &regions[(first + n) % regions.size()], read[n]);
+  hmk_quota_settle(&unread, &state);
+  return state.turn_at;
+}
+
+TEST(QuotaUnread, NextTurnBeginsWithTheFirstThatWasNotWatched) {
+  Regions regions = with_quotas({2, 2, 2, 2});
+  regions[0].rung = 3;
+  EXPECT_EQ(settle(regions, 2, {2, 1, 0, 0}), regions[0].start);
+  EXPECT_EQ(quotas_of(regions), (std::vector<std::uint16_t>{2, 2, 2, 1}));
+  EXPECT_TRUE(hmk_region_is(&regions[0], HMK_REGION_STALE));
+  EXPECT_TRUE(hmk_region_is(&regions[1], HMK_REGION_STALE));
+  EXPECT_FALSE(hmk_region_is(&regions[2], HMK_REGION_STALE));
+  EXPECT_EQ(regions[0].rung, 2);
+  EXPECT_EQ(regions[1].rung, 0);
+}
+
+TEST(QuotaUnread, NextTurnStaysWhereAllWereWatched) {
+  Regions regions = with_quotas({2, 0, 2, 2});  // one has no page
+  EXPECT_EQ(settle(regions, 0, {2, 0, 1, 2}), 7u);
+}
+
+TEST(QuotaUnread, WhereRegionsTakeTurnsOnlyTheEndOfThisOneIsRepeated) {
+  Regions regions = with_quotas({1, 1, 1, 1, 1});
+  hmk_region_set(&regions[4], HMK_REGION_STALE);
+  EXPECT_EQ(settle(regions, 0, {1, 0, 1, 1, 0}), 7u);
+  regions = with_quotas({1, 1, 1, 1, 1});
+  hmk_region_set(&regions[4], HMK_REGION_STALE);
+  EXPECT_EQ(settle(regions, 0, {0, 1, 0, 0, 0}), regions[2].start);
 }
 
 TEST_F(Quota, OfNoRegionsIsNothing) {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
+#include <hmk/core/ladder.h>
+
+#include <algorithm>
+#include <set>
 
 #include "support/regions.hpp"
 
@@ -205,7 +209,7 @@ TEST(RegionSample, VisitsEveryPieceInAsManyIntervalsAsThereArePiecesToASample) {
   std::vector<int> seen(41);
   for (std::uint64_t interval = 7; interval < 7 + 11; interval++) {
     for (std::uint32_t k = 0; k < 4; k++) {
-      const std::uint64_t at = hmk_region_sample(&r, k, 4, interval, interval * 977 + k);
+      const std::uint64_t at = hmk_region_sample(&r, nullptr, k, 4, interval, interval * 977 + k);
       ASSERT_GE(at, r.start);
       ASSERT_LT(at, r.end);
       ASSERT_EQ(at % kPageBytes, 0u);
@@ -215,11 +219,75 @@ TEST(RegionSample, VisitsEveryPieceInAsManyIntervalsAsThereArePiecesToASample) {
   for (const int visits : seen) EXPECT_GE(visits, 1);
 }
 
+/// Of the ladder that ships.
+class RegionTurns : public testing::Test {
+ protected:
+  RegionTurns() { hmk_ladder_make(&ladder_, 9'375'000'000, 3); }
+
+  std::set<std::uint64_t> pieces_of(const hmk_region& r, std::uint32_t quota,
+                                    std::uint64_t interval) const {
+    std::set<std::uint64_t> pieces;
+    for (std::uint32_t k = 0; k < quota; k++) {
+      const std::uint64_t at = hmk_region_sample(&r, &ladder_, k, quota, interval, interval + k);
+      EXPECT_GE(at, r.start);
+      EXPECT_LT(at, r.end);
+      pieces.insert(at >> 21);
+    }
+    return pieces;
+  }
+
+  hmk_ladder ladder_;
+};
+
+TEST_F(RegionTurns, WatchAsManyPiecesAsThereAreSamples) {
+  for (std::uint64_t first = 0; first < 5; first++)
+    for (std::uint64_t pieces = 1; pieces < 40; pieces++)
+      for (std::uint32_t quota = 1; quota <= pieces && quota <= HMK_CORE_MAX_QUOTA; quota++)
+        for (std::uint64_t interval = 0; interval < 9; interval++)
+          ASSERT_EQ(
+              pieces_of(region_of(first * 512 + 9, (first + pieces) * 512), quota, interval).size(),
+              quota)
+              << first << ' ' << pieces << ' ' << interval;
+}
+
+/// Counted from borders that move with each split and merge, turns left pieces out by chance.
+TEST_F(RegionTurns, LeaveNoPieceOutWhateverBecomesOfItsRegion) {
+  constexpr std::uint64_t kPieces = 300;
+  Random random(1);
+  for (const std::uint32_t turns : {1u, 2u, 4u, 8u}) {
+    std::vector<std::uint64_t> seen(kPieces, 0);
+    for (std::uint64_t interval = 1; interval < 50; interval++) {
+      for (std::uint64_t at = 0, end; at < kPieces; at = end) {
+        end = std::min(kPieces, at + 1 + random.below32(20));
+        const auto quota = static_cast<std::uint32_t>((end - at + turns - 1) / turns);
+        for (const std::uint64_t piece : pieces_of(region_of(at * 512, end * 512), quota, interval))
+          seen[piece] = interval;
+      }
+      if (interval < turns) continue;
+      for (std::uint64_t i = 0; i < kPieces; i++)
+        ASSERT_GT(seen[i] + turns, interval) << i << ", in turns of " << turns;
+    }
+  }
+}
+
+TEST_F(RegionTurns, AreOfEqualWindowsCountedFromTheRegion) {
+  hmk_ladder equal;
+  hmk_ladder_make_equal(&equal, 1'000'000'000, 3);
+  const hmk_region r = region_of(512, 11ull * 512);
+  for (std::uint64_t i = 0; i < 20; i++)
+    for (std::uint32_t k = 0; k < 3; k++) {
+      EXPECT_EQ(hmk_region_sample(&r, &equal, k, 3, i, 7) >> 21, 1 + (k * 10 / 3 + i) % 10);
+      EXPECT_EQ(hmk_region_sample(&r, nullptr, k, 3, i, 7),
+                hmk_region_sample(&r, &equal, k, 3, i, 7));
+    }
+}
+
 TEST(RegionSample, SharesAPieceOutAmongThoseThatMeetInIt) {
   const hmk_region r = region_of(0, kBasePages);
   for (std::uint64_t random = 0; random < 1000; random += 37) {
     for (std::uint32_t k = 0; k < 4; k++) {
-      const std::uint64_t page = hmk_region_sample(&r, k, 4, random, random * 7919) / kPageBytes;
+      const std::uint64_t page =
+          hmk_region_sample(&r, nullptr, k, 4, random, random * 7919) / kPageBytes;
       EXPECT_EQ(page / (kBasePages / 4), k);
     }
   }
@@ -233,7 +301,9 @@ TEST(RegionSample, LiesInItsRegionHoweverSmallAndWhicheverQuarterIsNoted) {
         r.flags = static_cast<__u16>(noted << HMK_REGION_QUARTER_SHIFT);
         for (std::uint32_t quota = 1; quota <= 5; ++quota) {
           for (std::uint64_t random = 0; random < 20; ++random) {
-            const std::uint64_t at = hmk_region_sample(&r, static_cast<std::uint32_t>(random) % quota, quota, random, random);
+            const std::uint64_t at =
+                hmk_region_sample(&r, nullptr, static_cast<std::uint32_t>(random) % quota, quota,
+                                  random, random);
             ASSERT_GE(at, r.start);
             ASSERT_LT(at, r.end);
           }
@@ -246,7 +316,7 @@ TEST(RegionSample, LiesInItsRegionHoweverSmallAndWhicheverQuarterIsNoted) {
 TEST(RegionSample, OfMoreThanThePagesOfAPieceFallsAnywhereInIt) {
   const hmk_region r = region_of(5, 7);
   for (std::uint32_t k = 0; k < 3; k++) {
-    const std::uint64_t page = hmk_region_sample(&r, k, 3, 0, k) / kPageBytes;
+    const std::uint64_t page = hmk_region_sample(&r, nullptr, k, 3, 0, k) / kPageBytes;
     EXPECT_TRUE(page == 5 || page == 6) << page;
   }
 }

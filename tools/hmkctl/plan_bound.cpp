@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,6 +10,7 @@
 #include "demand.hpp"
 #include "plan.hpp"
 #include "recorded_heat.hpp"
+#include "status_line.hpp"
 #include "util/printable.hpp"
 
 namespace hmkctl {
@@ -85,13 +84,10 @@ json to_json(const Outcome& outcome) {
 }
 
 Schedule best_of(const hmk::policy::Forecast& forecast) {
-  if (isatty(STDERR_FILENO) == 0) return hmk::policy::schedule(forecast);
-  Schedule best = hmk::policy::schedule(
-      forecast, {.on_progress = [](double part) {
-        std::fprintf(stderr, "\rlooking for the best placement: %.0f %% ", 100 * part);
-      }});
-  std::fprintf(stderr, "\r\033[K");
-  return best;
+  StatusLine line;
+  return hmk::policy::schedule(forecast, {.on_progress = [&](double part) {
+                                 line.show("looking for the best placement: %.0f %%", 100 * part);
+                               }});
 }
 
 /// What an access could take less on average with a GiB more of tier 1 all the time, at most.

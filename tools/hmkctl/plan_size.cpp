@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "recorded_heat.hpp"
 #include "size_picture.hpp"
 #include "sizing.hpp"
+#include "status_line.hpp"
 #include "util/printable.hpp"
 
 namespace hmkctl {
@@ -64,12 +63,11 @@ std::vector<std::uint64_t> sizes_of(const SizeOptions& options, std::uint64_t al
 
 std::vector<Sized> sized(const Sizing& sizing, const std::vector<std::uint64_t>& sizes) {
   std::vector<Sized> all;
+  StatusLine line;
   for (const std::uint64_t size : sizes) {
-    if (isatty(STDERR_FILENO) != 0)
-      std::fprintf(stderr, "\rworking out size %zu of %zu ", all.size() + 1, sizes.size());
+    line.show("working out size %zu of %zu", all.size() + 1, sizes.size());
     all.push_back(sizing.at(size));
   }
-  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K");
   return all;
 }
 

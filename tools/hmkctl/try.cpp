@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
 #include <cerrno>
 #include <cmath>
 
+#include "status_line.hpp"
 #include "trial.hpp"
 #include "util/printable.hpp"
 #include "verdict_text.hpp"
@@ -13,19 +12,13 @@ namespace {
 
 using nlohmann::json;
 
-/// One line that is written over and over, on a terminal only.
-void show_progress(const hmk::RecordedTarget& target, std::chrono::nanoseconds passed,
-                   std::chrono::nanoseconds time) {
-  if (isatty(STDERR_FILENO) == 0) return;
+void show_progress(StatusLine& line, const hmk::RecordedTarget& target,
+                   std::chrono::nanoseconds passed, std::chrono::nanoseconds time) {
   const auto seconds = [](std::chrono::nanoseconds ns) {
     return static_cast<long long>(std::chrono::round<std::chrono::seconds>(ns).count());
   };
-  std::fprintf(stderr, "\rwatching %s for %lld s, nothing is moved: %lld s ",
-               hmk::printable(target.comm).c_str(), seconds(time), seconds(passed));
-}
-
-void end_progress() {
-  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K");
+  line.show("watching %s for %lld s, nothing is moved: %lld s", hmk::printable(target.comm).c_str(),
+            seconds(time), seconds(passed));
 }
 
 void print_text(const json& answer, const Outlook& outlook) {
@@ -60,10 +53,12 @@ void print_text(const json& answer, const Outlook& outlook) {
 int run_try(const Context& context, const WatchOptions& options) {
   end_watch_on_signals();
   Trial trial(context, options);
-  const auto trouble = trial.watch([&](const auto& target, std::chrono::nanoseconds passed) {
-    show_progress(target, passed, options.time);
-  });
-  end_progress();
+  const auto trouble = [&] {
+    StatusLine line;
+    return trial.watch([&](const auto& target, std::chrono::nanoseconds passed) {
+      show_progress(line, target, passed, options.time);
+    });
+  }();
   Outlook outlook;
   if (trouble && trouble->problem.err == EOPNOTSUPP)
     outlook.verdict = Verdict::virtual_machine;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "profiler.hpp"
 #include "windows.hpp"
@@ -24,6 +25,7 @@ constexpr std::uint32_t kTopK = 5;
 constexpr std::uint32_t kScoutBp = 1000;
 constexpr std::uint32_t kAlphaQ16 = HMK_CORE_Q16_ONE / 2;
 constexpr Bytes kMaxRegion = 256ull << 20;
+constexpr __u8 kUnread = 0xff;  // count of a sample that was not watched
 
 class HmKeeper final : public Profiler {
  public:
@@ -47,8 +49,9 @@ class HmKeeper final : public Profiler {
     out.quota_sum = hmk_quota_sum(now_.data(), nr());
     for (const hmk_region& r : now_) out.quota_room += hmk_quota_cap(&r);
     out.degraded = nr() > out.num_ps;
-    hmk_quota_take_turns(now_.data(), nr(), num_ps_, &quota_);
     if (!windows_.equal()) hmk_ladder_place(&windows_.ladder(), &crowd_, now_.data(), nr());
+    fit();
+    hmk_quota_take_turns(now_.data(), nr(), num_ps_, &quota_);
     sample(world, interval);
     out.samples = samples_.size();
     out.flushes = windows_.flushes();
@@ -67,13 +70,13 @@ class HmKeeper final : public Profiler {
     std::uint64_t room = 2 * now_.size() + world.spans.size();
     for (const hmk_span& s : world.spans) room += (s.end - s.start) / HMK_CORE_BASE_REGION + 2;
     next_.resize(room);
-    reserve(next_cap_, room);
     spans_ = std::max<std::uint64_t>(spans_, world.spans.size());
     if (!table_cap_) table_cap_ = 2 * (world.bytes() / HMK_CORE_BASE_REGION) + 256;
     hmk_refresh_result res;
     next_.resize(hmk_regions_refresh(now_.data(), nr(), world.spans.data(),
                                      static_cast<__u32>(world.spans.size()), next_.data(),
                                      static_cast<__u32>(next_.size()), ++generation_, &res));
+    reserve(next_cap_, res.needed);
     now_.swap(next_);
     std::swap(now_cap_, next_cap_);
     if (now_.size() > table_cap_) table_cap_ = now_.size() + now_.size() / 2;
@@ -123,34 +126,70 @@ class HmKeeper final : public Profiler {
     out.quota_sum = res.sum;
   }
 
-  /// A leaf is chosen once; what finds no place in the interval is not watched in it.
-  void sample(const World& world, std::uint32_t interval) {
-    const Accesses accesses(world, means_.seed, interval, means_.leaf_shift, means_.window_s());
+  /// As adapt_fit() of kmod/adapt.c.
+  void fit() {
+    const __u32 most = windows_.group(0);
+    if (!windows_.equal() && num_ps_ > most) hmk_quota_fit(now_.data(), nr(), most);
+  }
+
+  /// A leaf is chosen once.
+  void choose(std::uint32_t interval) {
     samples_.clear();
-    windows_.begin();
     samples_cap_ = std::max(samples_cap_, hmk_quota_sum(now_.data(), nr()));
     for (hmk_region& r : now_) {
       if (hmk_region_is(&r, HMK_REGION_STALE)) continue;
       const auto first = static_cast<std::ptrdiff_t>(samples_.size());
       for (__u32 k = 0; k < r.quota; k++) {
-        const auto at = hmk_region_sample(&r, k, r.quota, interval, random_.next());
-        const auto same = [&](const hmk_sample& s) {
-          return at >> means_.leaf_shift == s.addr >> means_.leaf_shift;
-        };
-        if (std::any_of(samples_.begin() + first, samples_.end(), same)) continue;
-        if (!windows_.take(r.rung)) continue;
         hmk_sample s{};
-        s.addr = at;
-        s.count = windows_.count(accesses, at, r.rung);
-        s.dirty = world.census != nullptr && world.census->is_written(at);
-        samples_.push_back(s);
+        s.addr = hmk_region_sample(&r, &windows_.ladder(), k, r.quota, interval, random_.next());
+        const auto same = [&](const hmk_sample& other) {
+          return s.addr >> means_.leaf_shift == other.addr >> means_.leaf_shift;
+        };
+        if (std::none_of(samples_.begin() + first, samples_.end(), same)) samples_.push_back(s);
       }
-      const auto taken = static_cast<std::ptrdiff_t>(samples_.size()) - first;
-      if (taken)
-        r.quota = static_cast<__u16>(taken);
-      else
-        hmk_region_set(&r, HMK_REGION_STALE);
+      r.quota = static_cast<__u16>(static_cast<std::ptrdiff_t>(samples_.size()) - first);
     }
+  }
+
+  /// In the order of turns: what finds no place in the interval is not watched in it.
+  void watch(const World& world, std::uint32_t interval) {
+    const Accesses accesses(world, means_.seed, interval, means_.leaf_shift, means_.window_s());
+    const __u32 turn = hmk_region_at(now_.data(), nr(), windows_.equal() ? 0 : quota_.turn_at);
+    const std::vector<std::size_t> first = first_samples();
+    hmk_quota_unread unread{};
+    windows_.begin();
+    for (__u32 n = 0; n < nr(); n++) {
+      const std::size_t at = (turn + n) % nr();
+      hmk_region& r = now_[at];
+      const __u32 chosen = hmk_region_is(&r, HMK_REGION_STALE) ? 0 : r.quota;
+      __u32 read = 0;
+      for (hmk_sample& s : std::span(samples_).subspan(first[at], chosen)) {
+        s.count = kUnread;
+        if (!windows_.take(r.rung)) continue;
+        s.count = windows_.count(accesses, s.addr, r.rung);
+        s.dirty = world.census != nullptr && world.census->is_written(s.addr);
+        read++;
+      }
+      hmk_quota_watched(&unread, &r, read);
+    }
+    std::erase_if(samples_, [](const hmk_sample& s) { return s.count == kUnread; });
+    hmk_quota_settle(&unread, &quota_);
+  }
+
+  /// Where the samples of each region begin.
+  std::vector<std::size_t> first_samples() const {
+    std::vector<std::size_t> first;
+    std::size_t sum = 0;
+    for (const hmk_region& r : now_) {
+      first.push_back(sum);
+      sum += hmk_region_is(&r, HMK_REGION_STALE) ? 0 : r.quota;
+    }
+    return first;
+  }
+
+  void sample(const World& world, std::uint32_t interval) {
+    choose(interval);
+    watch(world, interval);
     if (!samples_.empty())
       sample_cost_ns_ = hmk_budget_track(
           sample_cost_ns_,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sweep.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -10,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "hmkctl/status_line.hpp"
 #include "run.hpp"
 
 namespace hmk::sim {
@@ -24,15 +23,15 @@ constexpr std::array kSeeds = {1u, 2u, 3u};
 struct Goal {
   const char* scenario;
   double budget_percent;
-  double least;            // of recall and of precision, or of the order
-  std::uint32_t from;      // interval from which intervals count: what comes before a jump does not
-  std::uint32_t within;    // reached in one of so many intervals and kept until `until`
+  double least;          // of recall and of precision, or of the order
+  std::uint32_t from;    // interval from which intervals count: what comes before a jump does not
+  std::uint32_t within;  // reached in one of so many intervals and kept until `until`
   std::uint32_t until;
   double most_rate;
 };
 
 constexpr std::array kGoals = {
-    Goal{"gups-512g", 5, 0.95, 0, 8, 12, 1e4},  Goal{"gups-512g", 1, 0.90, 0, 12, 12, 1e4},
+    Goal{"gups-512g", 5, 0.95, 0, 8, 12, 1e4}, Goal{"gups-512g", 1, 0.90, 0, 12, 12, 1e4},
     Goal{"gups-jump", 5, 0.90, 12, 5, 24, 1e4}, Goal{"needle-160g", 1, 0.90, 0, 10, 15, 1e3},
     Goal{"heats", 5, 0.90, 0, 10, 12, 0}};
 
@@ -137,7 +136,8 @@ ordered_json sweep() {
   std::vector<std::size_t> left(all.size(), kSeeds.size());
   std::vector<std::string> misses;
   std::atomic<std::size_t> next = 0;
-  std::mutex lock;  // of left, misses, judging and printing
+  std::mutex lock;  // of left, misses, line, judging and printing
+  hmkctl::StatusLine line;
   std::size_t done = 0;
   const auto work = [&] {
     for (std::size_t job; (job = next++) < all.size() * kSeeds.size();) {
@@ -146,9 +146,10 @@ ordered_json sweep() {
       const std::lock_guard guard(lock);
       results[cell][seed] = std::move(result);
       done++;
-      if (isatty(STDERR_FILENO))
-        std::fprintf(stderr, "\r%zu of %zu runs\r", done, all.size() * kSeeds.size());
-      if (!--left[cell] && !judge(all[cell], results[cell])) misses.push_back(name(all[cell]));
+      line.show("%zu of %zu runs", done, all.size() * kSeeds.size());
+      if (--left[cell]) continue;
+      line.erase();
+      if (!judge(all[cell], results[cell])) misses.push_back(name(all[cell]));
     }
   };
   std::vector<std::jthread> threads;

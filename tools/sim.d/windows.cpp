@@ -9,7 +9,9 @@ namespace hmk::sim {
 namespace {
 
 /// All windows of an interval end 1/16 before it does.
-double span_ns(const Means& means) { return means.interval_s * 1e9 * 15 / 16; }
+double span_ns(const Means& means) {
+  return means.interval_s * 1e9 * 15 / 16;
+}
 
 }  // namespace
 
@@ -28,10 +30,13 @@ void Windows::begin() {
   std::ranges::fill(room_, 0);
 }
 
+std::uint32_t Windows::group(unsigned rung) const {
+  return hmk_ladder_group(&ladder_, rung, 0, static_cast<__u32>(std::lround(means_.scan_cost_ns)));
+}
+
 bool Windows::take(unsigned rung) {
   if (equal()) return true;
   if (!room_[rung]) {
-    const auto cost = static_cast<__u32>(std::lround(means_.scan_cost_ns));
     const double longest = static_cast<double>(ladder_.window_ns[rung]);
     // The longest windows take all of the interval: one group of them, beside the others.
     if (!rung && all_of_it_) return false;
@@ -40,7 +45,7 @@ bool Windows::take(unsigned rung) {
       busy_ns_ += longest;
     else
       all_of_it_ = true;
-    room_[rung] = hmk_ladder_group(&ladder_, rung, cost);
+    room_[rung] = group(rung);
     flushes_++;
   }
   room_[rung]--;

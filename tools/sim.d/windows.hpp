@@ -20,6 +20,9 @@ class Windows {
   const hmk_ladder& ladder() const { return ladder_; }
   bool equal() const { return !hmk_ladder_climbs(&ladder_); }
 
+  /// Samples of that rung that are watched together.
+  std::uint32_t group(unsigned rung) const;
+
   void begin();
   /// Whether a sample of that rung still finds a place in the interval; then it has it.
   bool take(unsigned rung);

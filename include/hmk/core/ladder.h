@@ -71,7 +71,8 @@ __s16 hmk_ladder_rate_q8(const struct hmk_ladder *l, __u32 hotness_q16);
 __u32 hmk_ladder_hotness_q16(const struct hmk_ladder *l, __s32 rate_q8);
 struct hmk_tau_rule hmk_ladder_tau_rule(const struct hmk_ladder *l, __u32 tau1_q16,
 					__u32 tau2_q16, __u32 step_q16);
-__u32 hmk_ladder_group(const struct hmk_ladder *l, __u32 rung, __u32 scan_cost_ns);
+__u32 hmk_ladder_group(const struct hmk_ladder *l, __u32 rung, __u64 flush_ns,
+		       __u32 scan_cost_ns);
 __u32 hmk_ladder_rung_of(const struct hmk_ladder *l, __u64 shortest_ns);
 
 void hmk_ladder_place(const struct hmk_ladder *l, const struct hmk_crowd *crowd,

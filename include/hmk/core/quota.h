@@ -41,6 +41,15 @@ struct hmk_quota_state {
 	__u64 turn_at;		/* address where the next turn goes on */
 };
 
+/* What of an interval was not watched, gone over in the order of turns. All zero at first. */
+struct hmk_quota_unread {
+	__u32 nr;		/* regions */
+	__u32 turns;		/* 1: others had to wait from the beginning */
+	__u32 tail;		/* 1: the last ones were not watched, */
+	__u64 tail_at;		/* from this address on */
+	__u64 first_at;
+};
+
 struct hmk_quota_result {
 	__u64 sum;		/* of all quotas now */
 	__u64 moved;		/* freed samples that went to the top K */
@@ -67,10 +76,13 @@ void hmk_quota_assign(struct hmk_region *r, __u32 nr, __u64 freed,
 		      const struct hmk_quota_rule *rule,
 		      struct hmk_quota_state *state,
 		      struct hmk_quota_result *res);
+void hmk_quota_fit(struct hmk_region *r, __u32 nr, __u64 most);
 __u64 hmk_quota_take_turns(struct hmk_region *r, __u32 nr, __u32 num_ps,
 			   struct hmk_quota_state *state);
 void hmk_quota_cut_short(struct hmk_region *r, __u32 nr, __u32 at, __u64 samples,
 			 struct hmk_quota_state *state);
+void hmk_quota_watched(struct hmk_quota_unread *unread, struct hmk_region *r, __u32 read);
+void hmk_quota_settle(const struct hmk_quota_unread *unread, struct hmk_quota_state *state);
 
 #ifdef __cplusplus
 }

@@ -98,8 +98,8 @@ __u32 hmk_regions_merge(struct hmk_region *r, __u32 nr,
 			const struct hmk_merge_rule *rule,
 			struct hmk_merge_result *res);
 
-__u64 hmk_region_sample(const struct hmk_region *r, __u32 k, __u32 quota,
-			__u64 interval, __u64 random);
+__u64 hmk_region_sample(const struct hmk_region *r, const struct hmk_ladder *l, __u32 k,
+			__u32 quota, __u64 interval, __u64 random);
 
 __u32 hmk_regions_split_room(const struct hmk_region *in, __u32 nr,
 			     const struct hmk_split_rule *rule);
