@@ -10,13 +10,15 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/check-static.d")]
 
 from lab.apt import install_missing  # noqa: E402
+from lab.errors import LabError  # noqa: E402
 import kernel  # noqa: E402
-import user  # noqa: E402
+import tidy  # noqa: E402
 from checkers import CHECKERS  # noqa: E402
 from suite import static  # noqa: E402
 from suite.case import Report  # noqa: E402
@@ -29,12 +31,26 @@ WANTED = {
     "clang": ["self-comparison"],
     "coccinelle": ["still held on return", "is not put on this way out", "may sleep"],
     "checkpatch": ["CODE_INDENT"],
-    "clang-tidy": ["after it was moved", "daemon/broken.cpp:1: error: clang cannot compile it"],
+    "clang-tidy": ["'text' used after it was moved", "Dereference of null pointer", "the parameter 'text' is copied",
+                   "use nullptr", "the 'empty' method", "parameter 'number' is unused",  # in a header
+                   "daemon/broken.cpp:7:8: error: clang cannot compile it"],
     "cppcheck": ["out of bounds"],
     "mypy": ['expected "str"', "in no folder of PROGRAMS"],
     "pyflakes": ["undefined name 'never_defined'"],
     "shellcheck": ["Double quote"],
 }
+
+
+def units(root, sources):
+    """As CMake makes them: files that include sources of daemon/, and the command for each."""
+    folder = (root / tidy.DATABASE).parent
+    folder.mkdir(parents=True)
+    for name, included in sources.items():
+        lines = [f'#include "{root}/daemon/{source}.cpp"\n' for source in included]
+        (folder / f"{name}.cxx").write_text("".join(lines), encoding="utf-8")
+    commands = [{"directory": str(root), "file": f"{folder}/{name}.cxx", "command": f"c++ -std=c++20 -o x.o -c {folder}/{name}.cxx"}
+                for name in sources]
+    (root / tidy.DATABASE).write_text(json.dumps(commands), encoding="utf-8")
 
 
 @functools.lru_cache(maxsize=None)
@@ -44,11 +60,11 @@ def planted() -> Path:
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(ROOT / "tests/static/planted", root)
     shutil.copy(ROOT / ".clang-tidy", root)
-    for name in ("include", "uapi", "build/tidy"):
-        (root / name).mkdir(parents=True, exist_ok=True)
-    commands = [{"directory": str(root), "file": str(source), "command": f"c++ -std=c++20 -o x.o -c {source}"}
-                for source in (root / "daemon/defects.cpp", root / "daemon/broken.cpp")]
-    (root / user.DATABASE).write_text(json.dumps(commands), encoding="utf-8")
+    for name in ("include", "uapi"):
+        (root / name).mkdir(exist_ok=True)
+    for name in ("first", "last"):
+        (root / f"daemon/{name}.cpp").write_text(f"int {name}() {{ return 1; }}\n", encoding="utf-8")
+    units(root, {"several": ["first", "defects", "last"], "one": ["broken"]})
     return root
 
 
@@ -97,15 +113,20 @@ class ClangTidy(unittest.TestCase):
 
     def test_what_it_has_no_time_for_is_told_and_not_taken_for_clean(self):
         tree = Tree(planted(), ("6.1",), seconds=-1)
-        self.assertEqual((user.clang_tidy(tree), tree.notes), ([], ["2 of 2 files are left for the next run: -1 s are up"]))
+        self.assertEqual((tidy.clang_tidy(tree), tree.notes), ([], ["4 of 4 files are left for the next run: -1 s are up"]))
+
+    def test_where_it_did_not_look_it_is_not_taken_for_clean(self):
+        with mock.patch.object(tidy, "OPTIONS", ("--no-such-option",)), self.assertRaisesRegex(LabError, "clang-tidy ended with 1"):
+            tidy.clang_tidy(Tree(planted(), ("6.1",)))
 
     def test_what_is_clean_in_one_clone_is_so_in_another_until_a_file_of_it_changes(self):
         def content(root, text):
-            source = root / "daemon/a.cpp"
-            source.parent.mkdir(parents=True, exist_ok=True)
-            source.write_text(text, encoding="utf-8")
-            command = f"c++ -I{root}/include -o a.o -c {source}"
-            return user._content(Tree(root, ("6.1",)), {"directory": str(root), "file": str(source), "command": command})
+            shutil.rmtree(root / "build", ignore_errors=True)
+            (root / "daemon").mkdir(exist_ok=True)
+            (root / "daemon/a.cpp").write_text(text, encoding="utf-8")
+            units(root, {"a": ["a"]})
+            tree = Tree(root, ("6.1",))
+            return tidy._content(tree, next(tidy._units(tree)))
 
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
             first = content(Path(one), "int a;\n")
@@ -114,7 +135,7 @@ class ClangTidy(unittest.TestCase):
 
     def test_the_youngest_files_come_first_new_ones_before_all(self):
         ages = {"a.cpp": 5, "b.hpp": 1, "b.cpp": 7, "c.cpp": 3}
-        names = sorted(map(Path, ["a.cpp", "b.cpp", "c.cpp", "new.cpp"]), key=lambda file: user._age(ages, file))
+        names = sorted(map(Path, ["a.cpp", "b.cpp", "c.cpp", "new.cpp"]), key=lambda file: tidy._age(ages, file))
         self.assertEqual(list(map(str, names)), ["new.cpp", "b.cpp", "c.cpp", "a.cpp"])
 
 

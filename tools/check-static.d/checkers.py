@@ -7,12 +7,13 @@ from lab.errors import LabError
 
 import kernel
 import python
+import tidy
 import user
 from tree import Tree
 
 #: Name, function, packages. The longest first, so that the others run beside it.
 CHECKERS = {
-    "clang-tidy": (user.clang_tidy, ("clang-tidy",)),
+    "clang-tidy": (tidy.clang_tidy, ("clang-tidy", "libclang-dev")),
     "gcc": (kernel.gcc, ("make", "gcc", "sparse")),
     "sparse": (kernel.sparse, ("make", "gcc", "sparse")),
     "clang": (kernel.clang, ("make", "gcc", "sparse", "clang")),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Iterable, Iterator, List, Sequence, Tuple
 
 FOLDERS = ("kmod", "include", "uapi", "libhmk", "daemon", "tools", "tests", "packaging", ".ci")
+CPP = ("daemon", "include", "libhmk", "tools", "tests")  # with C++ and C of user space
 PLANTED = "tests/static/planted"  # the defects every checker must find
 
 
