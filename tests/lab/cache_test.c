@@ -154,30 +154,55 @@ static void a_line_of_a_table_maps_eight_pages(void)
 static void no_page_count_is_lost(const char *file)
 {
 	const uint64_t nr = 700000, first = 0x7f0000000;
+	uint64_t(*got)[6] = calloc(nr, sizeof(*got));
 	struct pages p = { 0 };
-	struct page_count *got = calloc(nr, sizeof(*got));
-	uint64_t i, sum = 0, read;
+	uint64_t i, head[2], sum = 0, read;
 	FILE *f = fopen(file, "w+");
 
 	pages_grow(&p, 16);
 	for (i = 0; i < nr; i++)
-		pages_count(&p, first + i);
+		pages_missed(&p, first + i, (struct page_miss){ .node = 1, .now = i, .streamed = i % 4 == 0 });
 	for (i = 0; i < nr; i += 2)
-		pages_count(&p, first + i);
+		pages_missed(&p, first + i, (struct page_miss){ .node = 2, .now = i + (i < 1000 ? VISIT_GAP : VISIT_GAP - 1), .streamed = true });
+	for (i = 0; i < nr; i += 3)
+		pages_written_back(&p, first + i);
 	check(p.used == nr && p.size >= 2 * nr, "the table grew with its pages");
 	pages_write(&p, f);
 	rewind(f);
+	check(fread(head, sizeof(head), 1, f) == 1 && !memcmp(head, "hmkpages", 8) && head[1] == PAGES_FORMAT, "the file tells its format");
 	read = fread(got, sizeof(*got), nr, f);
 	check(read == nr && fgetc(f) == EOF, "each page is written once");
 	for (i = 0; i < read; i++) {
-		check(got[i].count == 2 - (got[i].page - first) % 2, "with its count");
-		sum += got[i].count;
+		uint64_t page = got[i][0] - first;
+
+		check(got[i][1] == 2 - page % 2, "with its misses");
+		check(got[i][2] == (page % 4 ? 1 - page % 2 : 2), "those of them that were streamed");
+		check(got[i][3] == (page % 3 == 0), "what was written back of it");
+		check(got[i][4] == (page % 2 || page >= 1000 ? 1 : 2), "its visits, which have a gap between them");
+		check(got[i][5] == 2 - page % 2, "and where it was last");
+		sum += got[i][1];
 	}
 	check(sum == nr + nr / 2, "and none is missing");
 	pages_forget(&p);
-	check(!p.used && !pages_place(&p, first)->count, "nothing is left of what was forgotten");
+	check(!p.used && pages_is_free(pages_place(&p, first)), "nothing is left of what was forgotten");
 	fclose(f);
 	free(got);
+	free(p.table);
+}
+
+static void a_page_may_be_written_back_and_never_missed(const char *file)
+{
+	struct pages p = { 0 };
+	uint64_t got[6];
+	FILE *f = fopen(file, "w+");
+
+	pages_grow(&p, 16);
+	pages_written_back(&p, 7);
+	pages_written_back(&p, 7);
+	pages_write(&p, f);
+	check(p.used == 1 && fseek(f, 16, SEEK_SET) == 0 && fread(got, sizeof(got), 1, f) == 1 && got[0] == 7 && !got[1] &&
+	      got[3] == 2, "a page that was missed before the first mark keeps what is written back of it");
+	fclose(f);
 	free(p.table);
 }
 
@@ -193,5 +218,6 @@ int main(int argc, char **argv)
 	the_tlb_reaches_as_far_as_its_entries();
 	a_line_of_a_table_maps_eight_pages();
 	no_page_count_is_lost(argv[1]);
+	a_page_may_be_written_back_and_never_missed(argv[1]);
 	return broken != 0;
 }

@@ -14,8 +14,10 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d")]
 
+from lab.outcome import FAIL, Outcome  # noqa: E402
 from suite import python_tests  # noqa: E402
 from suite.case import FAILED, PASSED, SKIPPED, Report, Result  # noqa: E402
+from suite.e2e import is_grave  # noqa: E402
 from suite.schedule import Schedule, Task  # noqa: E402
 
 
@@ -96,6 +98,24 @@ class Again(Quiet):
         status, lines = closed(self.ran(FAILED))
         self.assertEqual((status, lines[-1]), (1, "1 passed, 1 failed, 0 skipped"))
         self.assertIn("late again; beside others: late", self.said.getvalue())
+
+    def test_one_that_lost_data_fails_whatever_comes_out_alone(self):
+        report = Report()
+        lost = partial(Result, "t", FAILED, reason="lost", grave=True)
+        Schedule([Task("t", lost, alone=lambda name: Result(name, PASSED)), Task("o", partial(Result, "o", PASSED))], report).run(2)
+        status, lines = closed(report)
+        self.assertEqual((status, lines[-1], report.flaky), (1, "1 passed, 1 failed, 0 skipped", []))
+        self.assertIn("lost; alone it passed, which excuses nothing", self.said.getvalue())
+
+    def test_what_is_lost_leaked_or_broken_is_grave_and_what_is_late_is_not(self):
+        def failed(output: List[str], dmesg: List[str]) -> Outcome:
+            return Outcome(FAIL, output=output, dmesg=dmesg)
+        grave = [failed(["LOST: every word is right"], []), failed(["race: LOST: page 7 holds 0x1", "NOT OK: x"], []), failed(["NOT OK: LOST: every page has its content"], []),
+                 failed(["DEFECT: pages more than before: slab 900"], []), failed([], ["[ 1.0] BUG: KASAN: use-after-free in x"])]
+        late = [failed(["NOT OK: it is found within 8 intervals", "nothing is LOST: ok"], []), failed([], []),
+                failed([], ["[ 1.0] rcu: INFO: rcu_preempt detected stalls on CPUs", "[ 1.1] Call Trace:"]),
+                failed([], ["[ 1.0] Oops: int3: 0000 [#1] PREEMPT", "[ 1.1] Call Trace:"])]
+        self.assertEqual([is_grave(outcome) for outcome in (*grave, *late)], [True] * 5 + [False] * 4)
 
     def test_two_may_be_flaky_and_three_fail_the_run(self):
         self.assertEqual(closed(self.ran(PASSED, PASSED))[0], 0)

@@ -98,6 +98,16 @@ class Changed(unittest.TestCase):
     def test_a_change_of_a_rows_test_touches_the_row(self):
         self.assertEqual(self.touched("tests/e2e/15-answers-are-those-of-move-pages/contract.c"), {"torture/contract table [6.12]"})
 
+    def test_a_change_of_what_others_include_touches_them(self):
+        self.assertEqual(self.touched("tests/e2e/31-lifecycle-fuzz/fuzz.c"),
+                         {"e2e/31-lifecycle-fuzz [6.12]", "torture/page moves with version counters [6.12]", "e2e/68-ten-movers-over-the-same-memory [6.12]"})
+        self.assertEqual(inputs.own(ROOT / "tests/e2e/72-trinity-finds-nothing"),
+                         ("tests/e2e/72-trinity-finds-nothing/", "tests/e2e/71-the-kernels-own-tests-notice-nothing/"))
+
+    def test_what_runs_in_every_guest_touches_every_guest(self):
+        everything = {test.name for test in choice.choose(ROOT, "6.12", False).tests}
+        self.assertEqual(self.touched("tests/e2e/putback.py"), everything)
+
     def test_a_change_of_the_module_touches_all_but_those_that_do_not_load_it(self):
         everything = {test.name for test in choice.choose(ROOT, "6.12", False).tests}
         left = everything - self.touched("kmod/move_own.c")

@@ -83,7 +83,8 @@ class Table(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(kind.name, name)
                 self.assertTrue(set(kind.page_sizes) <= {"4K", "THP"} and kind.page_sizes)
-                least, most = (0, 400 << 20) if kind.fits else (1 << 30, 2 << 30)
+                # the one that fits leaves room in tier 1, the others want a third more than tier 1 has
+                least, most = (0, base.TIER_1 * 5 // 6) if kind.fits else (base.TIER_1 * 4 // 3, 2 << 30)
                 self.assertTrue(least <= kind.memory_bytes <= most)
                 self.assertTrue(kind.programs or kind.packages)
 

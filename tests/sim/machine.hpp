@@ -18,11 +18,11 @@ inline sim::LabMachine small_machine() {
 
 /// All of it alike: an operation is 100 instructions and a visit, every line of it written.
 inline sim::Workload even_program(sim::Bytes bytes) {
-  return {
-      .name = "small",
-      .memory = bytes,
-      .seconds = 60,
-      .phases = {{.instructions = 100, .layers = {{.bytes = bytes, .visits = 1, .written = 1}}}}};
+  return {.name = "small",
+          .memory = bytes,
+          .seconds = 60,
+          .phases = {{.execution = {.instructions = 100},
+                      .layers = {{.bytes = bytes, .visits = 1, .written = 1}}}}};
 }
 
 /// What ships, on the lab's machine and for one of its scenarios.

@@ -47,6 +47,9 @@ TEST(MachineInput, BadInputIsOneLineAndExitCodeTwo) {
                                  "even --budget 0",
                                  "even --seconds 0",
                                  "even --period 10s",
+                                 "even --work 0",
+                                 "even --until 0",
+                                 "even --until 1.1",
                                  "even --leaf 1G",
                                  "even --system none",
                                  "even --seed x",
@@ -123,6 +126,73 @@ TEST_F(MachineFile, AScenarioWithAnErrorNamesFileLineAndPlace) {
   for (const auto& [text, problem] : cases)
     EXPECT_NE(problem_of_workload(text).find(problem), std::string::npos)
         << text << problem_of_workload(text);
+}
+
+/// 1,024 pages: nodes, and in two phases misses, those streamed, written lines, visits.
+class CountedFile : public MachineFile {
+ protected:
+  CountedFile() {
+    std::vector<std::uint32_t> words(std::size_t{9} * 1024);
+    words[0] = 3, words[1] = 0xffffffff;
+    words[1024] = 201, words[2048] = 192, words[3072] = 6, words[4096] = 12;  // of the first page
+    words[1025] = 6;
+    words[5120] = 1;  // in the second phase
+    std::ofstream(pages_, std::ios::binary)
+        .write(reinterpret_cast<const char*>(words.data()),
+               static_cast<std::streamsize>(4 * words.size()));
+  }
+  ~CountedFile() override { std::remove(pages_.c_str()); }
+  std::string pages_ = testing::TempDir() + "machine-input.pages";
+};
+
+constexpr const char* kCounted =
+    "format: 3\nmemory: 4MiB\npages: machine-input.pages\nphases:\n"
+    "  - {operations: 3, instructions: 10, other: 7.5}\n"
+    "  - {operations: 4, instructions: 20}\n";
+
+TEST_F(CountedFile, ACountedScenarioIsReadPhaseByPhase) {
+  const Workload load = read_workload(put(kCounted));
+  ASSERT_EQ(load.phases.size(), 2);
+  EXPECT_EQ(load.phases[0].execution.instructions, 10);
+  EXPECT_EQ(load.phases[0].execution.other_ns, 7.5);
+  EXPECT_EQ(load.phases[1].execution.other_ns, 0);
+  const Heat first = heat_of(load, load.phases[0], 1), second = heat_of(load, load.phases[1], 1);
+  EXPECT_EQ(first.misses.size(), 1024);
+  EXPECT_EQ(first.misses[0], 67);
+  EXPECT_EQ(first.streamed[0], 64);
+  EXPECT_EQ(first.written[0], 2);
+  EXPECT_EQ(first.visits[0], 4);
+  EXPECT_EQ(load.nodes.size(), 1024);
+  EXPECT_EQ(load.nodes[0], 3);
+  EXPECT_EQ(first.misses[1], 2);
+  EXPECT_EQ(first.visits[1], 0);
+  EXPECT_EQ(first.streamed[1] + first.written[1] + first.misses[2], 0);
+  EXPECT_EQ(second.misses[0], 0.25);
+  EXPECT_EQ(second.written[0], 0);
+}
+
+TEST_F(CountedFile, ACountedScenarioWithAnErrorIsRefused) {
+  const std::string body = "memory: 4MiB\npages: machine-input.pages\n";
+  const std::string head = "format: 3\n" + body;
+  const std::pair<std::string, std::string> cases[] = {
+      {body + "phases:\n  - {operations: 1, instructions: 1, streamed: 50%, writes: 25%}\n",
+       "want 'format: 3'; count the program again"},
+      {"format: 2\n" + body + "phases: []\n", "want 'format: 3'; count the program again"},
+      {head + "phases: []\n", ":4: phases: want 1 to 64"},
+      {head + "seconds: 10s\nphases: []\n", ":4: unknown key 'seconds'"},
+      {head + "phases:\n  - {operations: 0, instructions: 1}\n", "operations: '0' is no number"},
+      {head + "phases:\n  - {operations: 1, instructions: 0}\n", "instructions: '0' is no number"},
+      {head + "phases:\n  - {operations: 1, instructions: 1, other: -1}\n",
+       "other: '-1' is no number"},
+      {head + "phases:\n  - {operations: 1, instructions: 1}\n", "has not 20480 bytes"},
+      {"format: 3\nmemory: 4MiB\npages: none.pages\nphases:\n  - {operations: 1, instructions: "
+       "1}\n",
+       "none.pages cannot be read"},
+  };
+  for (const auto& [text, problem] : cases)
+    EXPECT_NE(problem_of_workload(text).find(problem), std::string::npos)
+        << text << problem_of_workload(text);
+  EXPECT_EQ(run_line(put(kCounted) + " --seconds 9").code, 2) << "its length was counted";
 }
 
 TEST_F(MachineFile, AMachineWithAnErrorIsRefused) {

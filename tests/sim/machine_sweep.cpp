@@ -32,7 +32,7 @@ TEST(MachineSweep, RunsEveryCombinationWhateverTheNumberOfJobs) {
   testing::internal::CaptureStderr();
   const ordered_json list = sweep_machine(small_sweep(2));
   EXPECT_EQ(list.dump(), sweep_machine(small_sweep(1)).dump());
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("16 of 16 runs"), std::string::npos);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "progress is for terminals";
   ASSERT_EQ(list.size(), 4u);
   EXPECT_EQ(list[1]["settings"], (ordered_json{{"horizon", "20"}, {"gain_margin", "1"}}));
   for (const auto& row : list) {

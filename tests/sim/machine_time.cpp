@@ -46,12 +46,103 @@ TEST(MachineTime, FirstTouchIsTheFormulaWorkedOutByHand) {
   EXPECT_EQ(answer.resident, (std::vector<Bytes>{8 * kMiB, 4 * kMiB}));
 }
 
-TEST(MachineTime, ABandwidthBelowTheLatencyPricesTheWriteBack) {
+TEST(MachineTime, ACountedProgramIsTheFormulaWorkedOutByHand) {
+  Workload load{.name = "counted", .memory = 12 * kMiB};
+  const std::vector<std::uint32_t> none(3072);
+  Counted counted{
+      .misses = none, .streamed = none, .written = none, .visits = none, .operations = 100};
+  counted.misses[0] = 300, counted.misses[3071] = 100;  // nodes 0 and 1
+  counted.streamed[0] = 50, counted.streamed[3071] = 90;
+  counted.written[0] = 100, counted.written[1] = 20, counted.written[3071] = 80;
+  load.phases = {{.execution = {.instructions = 100, .other_ns = 7},
+                  .counted = std::make_shared<Counted>(counted)}};
+  Question question = small_question();
+  question.workload = load;
+  const Answer answer = place(question, System::kFirstTouch);
+  // A streamed line: 5 and 15 ns, AHEAD by 20; another: 50 and 150. A line written back: 5 and 15.
+  constexpr double kNs = 33 + 7 + 2.5 * 50 + 0.5 * 5 + 0.1 * 150 + 0.9 * 15 + 1.2 * 5 + 0.8 * 15;
+  EXPECT_NEAR(answer.ns_per_operation, kNs, 1e-4);
+  EXPECT_EQ(answer.operations, 100);
+  EXPECT_NEAR(answer.share[0], 0.75, 1e-6);
+  question.work = 2;
+  const Answer twice = place(question, System::kFirstTouch);
+  EXPECT_EQ(twice.operations, 200);
+  EXPECT_NEAR(twice.ns_per_operation, kNs, 1e-4);
+}
+
+TEST(MachineTime, ABandwidthBelowTheLatencyPricesStreamsAndWriteBacks) {
   LabMachine machine = small_machine();
   machine.nodes[1].bandwidth_mbps = 1000;  // 64 ns a line
-  EXPECT_DOUBLE_EQ(machine.write_back_ns(0), 5);
-  EXPECT_DOUBLE_EQ(machine.write_back_ns(1), 64);
-  EXPECT_DOUBLE_EQ(machine.miss_ns(1), 150);
+  machine.nodes[0].write_latency_ns = 400;
+  for (const auto& [node, random, streamed, written] :
+       {std::tuple(0, 50, 5, 20), {1, 150, 64, 64}}) {
+    EXPECT_DOUBLE_EQ(machine.lines_ns(node, {.misses = 1}), random);
+    EXPECT_DOUBLE_EQ(machine.lines_ns(node, {.misses = 1, .streamed = 1}), streamed);
+    EXPECT_DOUBLE_EQ(machine.lines_ns(node, {.written = 1}), written);
+    EXPECT_DOUBLE_EQ(machine.lines_ns(node, {.misses = 3, .streamed = 1, .written = 2}),
+                     2 * random + streamed + 2 * written);
+  }
+}
+
+TEST(MachineTime, OnlyThePartThatIsAskedForIsDone) {
+  const std::vector<std::uint32_t> none(3072);
+  Workload load{.name = "counted", .memory = 12 * kMiB};
+  for (const double instructions : {100, 200, 300})
+    load.phases.push_back({.execution = {.instructions = instructions},
+                           .counted = std::make_shared<Counted>(Counted{.misses = none,
+                                                                        .streamed = none,
+                                                                        .written = none,
+                                                                        .visits = none,
+                                                                        .operations = 10})});
+  Question question = small_question();
+  question.workload = load;
+  question.until = 0.5;
+  const Answer half = place(question, System::kFirstTouch);
+  EXPECT_DOUBLE_EQ(half.operations, 15);
+  EXPECT_NEAR(half.ns, (10 * 100 + 5 * 200) * 0.33, 1e-6);
+  EXPECT_NEAR(half.settled_ns_per_operation, 200 * 0.33, 1e-6)
+      << "the last quarter of what is done";
+  question.work = 2;
+  EXPECT_NEAR(place(question, System::kFirstTouch).ns, (20 * 100 + 10 * 200) * 0.33, 1e-6);
+}
+
+TEST(MachineTime, TheLastQuarterIsOfTheInstructions) {
+  std::vector<std::uint32_t> first(3072), last(3072);
+  first[0] = last[3071] = 100;  // nodes 0 and 1
+  const std::vector<std::uint32_t> none(3072);
+  Question question = small_question();
+  question.workload = {.name = "counted", .memory = 12 * kMiB};
+  for (const auto& [misses, instructions] : {std::pair(first, 500), {last, 100}})
+    question.workload.phases.push_back(
+        {.execution = {.instructions = static_cast<double>(instructions)},
+         .counted = std::make_shared<Counted>(Counted{.misses = misses,
+                                                      .streamed = none,
+                                                      .written = none,
+                                                      .visits = none,
+                                                      .operations = 10})});
+  // 6,000 in all: of the last 1,500 the second phase has 1,000, and one operation of the first 500.
+  const Answer answer = place(question, System::kFirstTouch);
+  EXPECT_NEAR(answer.settled_share[0], 1.0 / 11, 1e-6);
+  EXPECT_NEAR(answer.settled_ns_per_operation, (1500 * 0.33 + 10.0 * 50 + 10.0 * 10 * 150) / 11,
+              1e-3);
+}
+
+TEST(MachineTime, WhatIsWaitedForIsPlacedBeforeWhatIsMissedMoreButStreamed) {
+  const std::vector<std::uint32_t> none(3072);
+  Counted counted{
+      .misses = none, .streamed = none, .written = none, .visits = none, .operations = 1};
+  std::fill_n(counted.misses.begin(), 2048, 64);  // 8 MiB in streams
+  std::fill_n(counted.streamed.begin(), 2048, 64);
+  std::fill_n(counted.misses.begin() + 2048, 1024, 10);  // 4 MiB at random
+  Question question = small_question();
+  question.workload = {.name = "counted",
+                       .memory = 12 * kMiB,
+                       .phases = {{.execution = {.instructions = 1},
+                                   .counted = std::make_shared<Counted>(counted)}}};
+  const Answer best = place(question, System::kStatic);
+  constexpr double kMisses = 2048 * 64 + 1024 * 10;
+  EXPECT_NEAR(best.share[0], (1024 * 64 + 1024 * 10) / kMisses, 1e-6);
+  EXPECT_NEAR(best.ns, 1024 * 10 * 50 + 1024 * 64 * 5 + 1024 * 64 * 15, 1);
 }
 
 TEST(MachineTime, AMoveCostsWhatTheLabSaysOfAFolio) {
@@ -145,6 +236,25 @@ TEST(MachineTime, AHugePageMovesWhole) {
   EXPECT_EQ(memory.move(1, 1, 1, [&](std::uint64_t, int) { ++told; }).pages, 512u);
   EXPECT_EQ(told, 512u);
   EXPECT_EQ(memory.used(1), 6 * kMiB);
+}
+
+TEST(MachineTime, PagesLieWhereTheyWereCountedAsFarAsThereIsRoom) {
+  const std::vector<int> order = {0, 1};
+  Memory memory(12 * kMiB, {8 * kMiB, 16 * kMiB}, order, 1);
+  std::vector<std::uint32_t> nodes(3072, 0xffffffff);  // not known
+  std::fill_n(nodes.begin(), 512, 1);
+  std::fill_n(nodes.begin() + 1024, 2048, 0);
+  memory.place_as(nodes, order);
+  EXPECT_EQ(memory.node(0), 1);
+  EXPECT_EQ(memory.node(512), 1) << "not known, and node 0 is full";
+  EXPECT_EQ(memory.node(1024), 0);
+  EXPECT_EQ(memory.node(3071), 0);
+  EXPECT_EQ(memory.used(0), 8 * kMiB);
+  EXPECT_EQ(memory.used(1), 4 * kMiB);
+  std::fill_n(nodes.begin(), 3072, 0);
+  memory.place_as(nodes, order);
+  EXPECT_EQ(memory.node(2047), 0);
+  EXPECT_EQ(memory.node(2048), 1) << "no room";
 }
 
 TEST(MachineTime, MemoryThatDoesNotFitIsRefused) {

@@ -2,7 +2,6 @@
 #include "check.hpp"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 
 #include "cases.hpp"
 #include "everything.hpp"
+#include "hmkctl/status_line.hpp"
 #include "linear_program.hpp"
 #include "solver.hpp"
 
@@ -38,16 +38,11 @@ double most_bytes_so_far() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-/// A line on a terminal that the next one replaces.
-void show(const char* what, std::uint64_t done, std::uint64_t all) {
-  if (isatty(STDERR_FILENO) != 0)
-    std::fprintf(stderr, done == all ? "\r\033[K" : "\r%s: %lu of %lu\033[K", what, done, all);
-}
-
 class Rows {
  public:
   /// `kept` of `all` cases keep the promise; `wanted` must.
   void add(const char* promise, double kept, double all, double wanted, ordered_json more = {}) {
+    line_.erase();
     const bool is_ok = kept >= wanted;
     std::printf("%-68s %6g of %6g  %s%s\n", promise, kept, all, is_ok ? "ok" : "MISSED",
                 more.is_null() ? "" : ("  " + more.dump()).c_str());
@@ -58,9 +53,14 @@ class Rows {
     all_ok_ = all_ok_ && is_ok;
   }
 
+  void show(const char* what, std::uint64_t done, std::uint64_t all) {
+    line_.show("%s: %lu of %lu", what, done, all);
+  }
+
   ordered_json result() && { return {{"ok", all_ok_}, {"rows", std::move(rows_)}}; }
 
  private:
+  hmkctl::StatusLine line_;
   ordered_json rows_ = ordered_json::array();
   bool all_ok_ = true;
 };
@@ -79,7 +79,7 @@ void check_small(const CheckOptions& options, Rows& rows) {
     above += found.cost_ns >= least * (1 - kExact);
     near += std::abs(off) <= kNear;
     widest = std::max(widest, off);
-    show("small cases", i + 1, options.small);
+    rows.show("small cases", i + 1, options.small);
   }
   const auto all = static_cast<double>(options.small);
   rows.add("whole numbers (CBC) cost what the best of all placements costs", equal, all, all);
@@ -100,7 +100,7 @@ void check_phased(const CheckOptions& options, Rows& rows) {
     quick += seconds <= kPhasedSeconds;
     widest = std::max(widest, found.gap());
     longest = std::max(longest, seconds);
-    show("200 regions, 24 windows, 4 tiers", i + 1, options.phased);
+    rows.show("200 regions, 24 windows, 4 tiers", i + 1, options.phased);
   }
   const auto all = static_cast<double>(options.phased);
   rows.add("200 regions, 24 windows, 4 tiers: gap at most 2 %", close, all, all,
@@ -112,11 +112,10 @@ void check_large(const CheckOptions& options, Rows& rows) {
   const Forecast forecast =
       phased_case({.groups = 20'000, .windows = 64, .most_regions = 77}, options.seed);
   const double began = cpu_seconds();
-  const Schedule found = schedule(forecast, {.on_progress = [](double part) {
-                                    show("20,000 groups, 64 windows, 4 tiers",
-                                         static_cast<std::uint64_t>(100 * part), 100);
+  const Schedule found = schedule(forecast, {.on_progress = [&](double part) {
+                                    rows.show("20,000 groups, 64 windows, 4 tiers",
+                                              static_cast<std::uint64_t>(100 * part), 100);
                                   }});
-  show("", 1, 1);
   const double seconds = cpu_seconds() - began, bytes = most_bytes_so_far();
   rows.add("20,000 groups, 64 windows, 4 tiers: at most 60 s of CPU", seconds <= kLargeSeconds, 1,
            1, {{"seconds", seconds}, {"gap_percent", 100 * found.gap()}});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * touch NODE [TO]: bind a buffer to NODE and, between mark 0 and marks 14, 2, 3, 4,
- * read every line of it (14), write every line (2), let the kernel fill it (3),
+ * touch NODE [TO]: bind a buffer to NODE and, between mark 0 and marks 14, 14, 3, 4,
+ * read every line of it (14), write every line (14 again), let the kernel fill it (3),
  * read every line in an order that no prefetcher and no TLB follows (4).
  * Prints the buffer's first page.
  * With TO the buffer is first used on NODE and then moved to TO.
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 	HMK_MARK(14);
 	HMK_MARK(0);
 	write_lines(buffer);
-	HMK_MARK(2);
+	HMK_MARK(14);
 	HMK_MARK(0);
 	if (read(zero, buffer, SIZE) != SIZE)
 		return fail("read");

@@ -29,7 +29,7 @@ def prepare(root: Path, out: Path, wanted: Sequence[Cell]) -> Tools:
     kinds = {cell.workload: WORKLOADS[cell.workload] for cell in wanted if not cell.command}
     _check_packages({package: name for name, kind in kinds.items() for package in kind.packages})
     programs = sorted({program for kind in kinds.values() for program in kind.programs})
-    build = user_space(root, out, ["hmkd", *programs])
+    build = user_space(root, out, ["hmkd", "hmkctl", *programs])
     modules = {cell.kernel: build_module(cell.kernel) for cell in wanted if cell.system.startswith("hm-keeper")}
     for name, kind in kinds.items():
         try:

@@ -23,14 +23,13 @@ import counters
 from guest import hmkd, waiting
 from systems.base import cpu_seconds, threads
 from workloads import WORKLOADS, base
-from workloads.base import MEBI, OneProgram, along, memory_by_node
+from workloads.base import MEBI, TIER_1, OneProgram, along, memory_by_node
 
 FIRST_TOUCH, OURS = "first-touch", "hm-keeper"
 DEVICE, NODES = Path("/dev/hmk"), Path("/sys/devices/system/node")
 WINDOW, REPEATS = 120.0, 3
 SETTLED_FROM = 0.75
 PROFILERS = r"hmk/\d+"               # threads of the module
-TIER_1 = 480 * MEBI                  # that an application has of the guest's, for which the sizes of the workloads are made
 MOST = {"bfs": 16 << 30, "sssp": 16 << 30, "pagerank": 16 << 30}
 MOST_OTHERS = 32 << 30               # what the loads can hold
 #: One program of ours on one CPU each.

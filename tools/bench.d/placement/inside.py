@@ -23,6 +23,7 @@ from workloads import WORKLOADS  # noqa: E402
 from workloads.base import LAUNCHER, Workload, memory_by_node  # noqa: E402
 from workloads.command import Command  # noqa: E402
 
+PAGES_EVERY = 4  # samples, between two looks at which pages were missed
 MARK_PERIOD, MARK_PAGES, MARK_REST = "1", "14", "15"
 PAGE = 4096
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -50,6 +51,13 @@ def resident_bytes(workload: Workload) -> List[int]:
                 where[int(node)] += size * int(pages)
         shared = [max(pair) for pair in zip(shared, own_shared)]
     return [a + b for a, b in zip(private, shared)]
+
+
+def mappings(workload: Workload) -> List[List[int]]:
+    """Where the memory of its first process lies that it may write: start and end."""
+    lines = Path(f"/proc/{workload.pids()[0]}/maps").read_text(encoding="utf-8").splitlines()
+    found = (re.match(r"([0-9a-f]+)-([0-9a-f]+) rw", line) for line in lines)
+    return [[int(one[1], 16), int(one[2], 16)] for one in found if one]
 
 
 def idle_seconds() -> List[float]:
@@ -86,6 +94,8 @@ def measure(plan: Dict[str, Any], workload: Workload, system: System) -> None:
         now, counters = time.monotonic(), system.counters()
         tell("sample", seconds=now - began, ops=workload.ops(), idle_seconds=idle_seconds(),
              counters={name: value - before.get(name, 0.0) for name, value in counters.items()})
+        if plan["pages"] and number % PAGES_EVERY == 0:
+            mark(MARK_PAGES)
         if plan["believe_every"] and number % plan["believe_every"] == 0:
             snapshot(number, system, workload, began)
     reports = workload.reports()
@@ -107,7 +117,7 @@ def play(plan: Dict[str, Any]) -> None:
     began = time.monotonic()
     workload.prepare()
     tell("ready", seconds=time.monotonic() - began, free_bytes=memory_by_node("MemFree"),
-         resident_bytes=resident_bytes(workload))
+         resident_bytes=resident_bytes(workload), mappings=mappings(workload) if plan["pages"] else [])
     mark("0")
     workload.start()
     system.start(workload.pids())

@@ -7,8 +7,10 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, Dict, List, Sequence, Tuple
 
 from lab import Machine, pages
+from lab.outcome import Mark
 
 import belief
+import counted
 import figures
 import hindsight
 import pace
@@ -85,6 +87,9 @@ def one(cell: Cell, machine: Machine, tools: Tools, store: Store, watch: Progres
     run["interval_seconds"] = float(cell.knobs["interval"].rstrip("s")) if "interval" in cell.knobs else None
     if raw["paged"]:
         run["hindsight"] = _hindsight(raw, machine, logs)
+        scenario = counted.of(raw, machine, logs)
+        if scenario:
+            scenario.write(store.folder, cell.key)
     del run["marks"]
     store.write(cell, run)
     for pattern in BULKY:
@@ -118,5 +123,6 @@ def _hindsight(raw: Dict[str, Any], machine: Machine, logs) -> Dict[str, Any]:
     """Shares per tier of the best static placement, by granule."""
     ready = raw["events"]["ready"]
     room = hindsight.capacities(ready["free_bytes"], ready["resident_bytes"], machine.tiers())
-    counts = pages.read(next(logs.glob(pages.PATTERN)))
+    last = [Mark(row["mark"], row["seq"], row) for row in raw["marks"] if row["mark"] == pages.MARK][-1]
+    counts = {page: count.misses for page, count in pages.read(pages.file_of(logs, last)).items()}
     return {name: hindsight.shares(counts, room, granule) for name, granule in GRANULES.items()}

@@ -62,6 +62,15 @@ def splats(log: Iterable[str]) -> List[str]:
     return found
 
 
+# What a kernel says that gets no time from its host; nothing is broken by it.
+LATE = re.compile(r"(rcu|RCU).*(stall|self-detected)|hung task|blocked for more than \d+ seconds|soft lockup|Call Trace:")
+
+
+def broken(found: Sequence[str]) -> bool:
+    """Whether splats() say more than that time was short, or that QEMU erred."""
+    return not any(map(PATCHING.search, found)) and not all(map(LATE.search, found))
+
+
 def telling(found: Sequence[str]) -> str:
     """Of splats() the one that says what happened, with the cause where it is known to lie outside."""
     patching = next((line for line in found if PATCHING.search(line)), None)

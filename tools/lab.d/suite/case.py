@@ -12,19 +12,22 @@ SHOWN_NAMES = 6
 
 @dataclass(frozen=True)
 class Result:
-    """`detail` is shown below a failure, `reason` on the line itself."""
+    """`detail` is shown below a failure, `reason` on the line itself. A `grave` failure stands, whatever comes out alone."""
 
     name: str
     outcome: str
     seconds: float = 0.0
     reason: str = ""
     detail: Tuple[str, ...] = ()
+    grave: bool = False
 
 
 def both(beside: Result, alone: Result) -> Result:
     """What came out of a test that failed beside others and was run once more alone."""
     if alone.outcome == FAILED:
         return replace(alone, reason=f"{alone.reason}; beside others: {beside.reason}")
+    if beside.grave:
+        return replace(beside, reason=f"{beside.reason}; alone it {alone.outcome}, which excuses nothing")
     return replace(alone, reason=f"flaky: failed beside others: {beside.reason}; alone it {alone.outcome}",
                    detail=beside.detail)
 
@@ -55,7 +58,7 @@ class Report:
 
     def again(self, beside: Result, alone: Result) -> None:
         """Count a test that failed beside others by what it did alone."""
-        if alone.outcome != FAILED:
+        if alone.outcome != FAILED and not beside.grave:
             self.flaky.append(beside.name)
         self.add(both(beside, alone))
 

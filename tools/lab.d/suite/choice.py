@@ -136,10 +136,10 @@ def keep_touched(chosen: Choice, changed: Sequence[str]) -> None:
 
 def guest_inputs(test: EndToEnd) -> inputs.Prefixes:
     """Files that its verdict depends on."""
-    return (*inputs.own(test.folder.name), *(inputs.GUEST if needs_build(test) else inputs.BARE_GUEST))
+    return (*inputs.own(test.folder), *(inputs.GUEST if needs_build(test) else inputs.BARE_GUEST))
 
 
 def row_inputs(row: Torture) -> inputs.Prefixes:
     """The same of a row."""
-    folders = [folder.name for folder in (row.root / "tests/e2e").glob(f"{row.row.test}-*")]
-    return (*(prefix for name in folders for prefix in inputs.own(name)), *inputs.ROW)
+    folders = (row.root / "tests/e2e").glob(f"{row.row.test}-*")
+    return (*(prefix for folder in folders for prefix in inputs.own(folder)), *inputs.ROW)

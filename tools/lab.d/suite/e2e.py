@@ -46,14 +46,16 @@ from lab.module import build_module
 from lab.outcome import FAIL, LOST, PASS, SKIP, Outcome
 from lab.plugin import DEFAULT_LLC
 from lab.selftests import selftests
+from lab.splat import broken, splats
 from suite.case import FAILED, PASSED, SKIPPED, Result
-from suite.sitting import Part, Shape, Sitting
+from suite.sitting import DEFECT, Part, Shape, Sitting
 
 KEYS = ("kernels", "suite", "gate", "timeout", "count", "pages", "module", "packages", "selftests", "defines", "cmdline", "thp",
         "llc", "cpu", "clock", "qemu", "seconds", "alone")
 PLENTY = 1 << 62    # bytes of a host on which every machine fits
 HEADER_LINES = 30
 SHOWN_LINES = 25
+LOSS = re.compile(r"^(NOT OK: |\w+: )?LOST: ")  # as lib.intact(), a check and errx() print it
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class EndToEnd:
             return Result(self.name, SKIPPED, outcome.seconds, outcome.reason)
         kind = "" if outcome.kind == FAIL else "lost guest: "
         return Result(self.name, FAILED, outcome.seconds, kind + outcome.reason,
-                      tuple(outcome.output[-SHOWN_LINES:] + outcome.dmesg[-SHOWN_LINES:]))
+                      tuple(outcome.output[-SHOWN_LINES:] + outcome.dmesg[-SHOWN_LINES:]), is_grave(outcome))
 
     def outcome(self) -> Outcome:
         """All there is to know of one run, into `results`; the caller holds their lock."""
@@ -165,6 +167,11 @@ class EndToEnd:
         if "defines" in self.needs:
             env["HMK_VARIANT"] = str(build_module(self.kernel, self.needs["defines"].split(), self.root))
         return env
+
+
+def is_grave(outcome: Outcome) -> bool:
+    """Whether memory was not whole, leaked, or the kernel broke: no test that passes later excuses that."""
+    return any(line.startswith(DEFECT) or LOSS.search(line) for line in outcome.output) or broken(splats(outcome.dmesg))
 
 
 def collect(root: Path, kernels: Optional[Tuple[str, ...]] = None) -> List[EndToEnd]:

@@ -2,6 +2,7 @@
 """What each test's verdict depends on: files of the tree by their path's beginning, and from that a key and what a change touches."""
 import functools
 import os
+import re
 import subprocess
 from hashlib import sha256
 from pathlib import Path
@@ -19,8 +20,9 @@ PROGRAMS: Prefixes = ("CMake", "include/", "uapi/", "kmod/core/", "daemon/", "to
                       "packaging/")
 UNITS: Prefixes = (*PROGRAMS, "configs/", "tests/unit/", "tests/property/", "tests/abi/", "tests/daemon/", "tests/cli/", "tests/fuzz/",
                    "tests/load/", "tests/sim/", *SUITE)
-GUEST: Prefixes = (*MODULE, *PROGRAMS, *SUITE, "configs/", "tests/e2e/lib.py", "tools/guest/")
-BARE_GUEST: Prefixes = (*SUITE, "configs/lab/", "tests/e2e/lib.py")   # neither our module nor our programs
+INSIDE: Prefixes = ("tests/e2e/lib.py", "tests/e2e/putback.py")   # what every guest runs
+GUEST: Prefixes = (*MODULE, *PROGRAMS, *SUITE, "configs/", *INSIDE, "tools/guest/")
+BARE_GUEST: Prefixes = (*SUITE, "configs/lab/", *INSIDE)   # neither our module nor our programs
 ROW: Prefixes = (*GUEST, "tools/torture", "tests/fuzz/")
 LAB: Prefixes = (*SUITE, "tools/", "tests/lab/", "tests/e2e/", "configs/lab/", "docs/torture.jsonl")
 BENCH: Prefixes = (*SUITE, "tools/", "tests/bench/", "configs/lab/")
@@ -34,9 +36,11 @@ UNTESTED: Prefixes = ("docs/", "LICENSES/", "README.md", "CHANGELOG.md", "CONTRI
 KNOWN: Prefixes = (*GUEST, *UNITS, *ROW, *LAB, *BENCH, *STATIC, *PACKAGING, *CHECKED, *UNTESTED)
 
 
-def own(folder: str) -> Prefixes:
-    """The folder of an end-to-end test."""
-    return (f"tests/e2e/{folder}/",)
+def own(folder: Path) -> Prefixes:
+    """The folder of an end-to-end test, and those whose sources its programs include."""
+    texts = (source.read_text(encoding="utf-8") for source in folder.glob("*.c"))
+    others = {name for text in texts for name in re.findall(r'^#include "\.\./(\d\d-[^/]+)/', text, re.M)}
+    return tuple(f"tests/e2e/{name}/" for name in (folder.name, *sorted(others)))
 
 
 def touched(prefixes: Iterable[str], changed: Iterable[str]) -> bool:

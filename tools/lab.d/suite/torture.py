@@ -43,14 +43,15 @@ class Torture:
     def told(self, outcome: Outcome) -> Result:
         """As run() tells it, of one in a guest of others; whoever asks holds the lock of the results."""
         figures = runs.figures(self.row, self.inside(), outcome)
-        return self._told(runs.whole(self.root, self.row, self.kernel, figures, outcome.seconds))
+        return self._told(runs.whole(self.root, self.row, self.kernel, figures, outcome.seconds), e2e.is_grave(outcome))
 
-    def _told(self, run: runs.Run) -> Result:
+    def _told(self, run: runs.Run, grave: bool = False) -> Result:
         wrong = sums.add_up(self.row, self.kernel, [run])["verdict"] == "failed"
         reason = run["failed"] or f"{run['count']} {self.row.unit}"
         if wrong and not run["failed"]:
             reason = f"lost {run['lost']}, splats {run['splats']}, leaked {run['leaked']}"
-        return Result(self.name, FAILED if wrong else PASSED, run["seconds"], reason, tuple(run.get("detail", ())))
+        return Result(self.name, FAILED if wrong else PASSED, run["seconds"], reason, tuple(run.get("detail", ())),
+                      grave or bool(run["lost"] or run["leaked"]))
 
 
 FUZZING = runs.FUZZING

@@ -3,12 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <map>
 #include <stdexcept>
 
+#include "hmkctl/status_line.hpp"
 #include "machine/against.hpp"
 #include "machine/report.hpp"
 #include "machine/sweep.hpp"
@@ -64,6 +64,11 @@ void add_run_options(CLI::App& app, Question& question, Words& words) {
   app.add_option("--seconds", question.seconds, "of work under first touch, 600 or 10min")
       ->transform(CLI::AsNumberWithUnit(kSeconds, CLI::AsNumberWithUnit::UNIT_OPTIONAL))
       ->check(CLI::Range(1.0, 86400.0));
+  app.add_option("--work", question.work, "times as many operations (default: 1)")
+      ->check(CLI::Range(1e-3, 1e3));
+  app.add_option("--until", question.until,
+                 "only this part of them, from the first on (default: 1)")
+      ->check(CLI::Range(1e-3, 1.0));
   app.add_option("--period", question.period, "of the phases of a cycle together, 20s")
       ->transform(CLI::AsNumberWithUnit(kSeconds, CLI::AsNumberWithUnit::UNIT_REQUIRED))
       ->check(CLI::Range(0.1, 86400.0));
@@ -119,26 +124,6 @@ Compared compare(const Question& question, const std::vector<std::string>& syste
   return found;
 }
 
-/// A line on stderr of what takes more than two seconds.
-class Progress {
- public:
-  ~Progress() {
-    if (has_told_) std::fputc('\n', stderr);
-  }
-  void tell(const std::string& what, double part) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_) return;
-    std::fprintf(stderr, "\r%s: %.0f %%   ", what.c_str(), 100 * part);
-    has_told_ = true;
-    next_ = now + std::chrono::milliseconds(500);
-  }
-
- private:
-  std::chrono::steady_clock::time_point next_ =
-      std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  bool has_told_ = false;
-};
-
 /// Returns the exit code.
 int write(const std::string& path, const std::string& text) {
   if (path.empty()) return 0;
@@ -159,8 +144,10 @@ int run_once(Question question, const Words& words) {
       words.against.empty() ? std::vector<GuestFigure>{} : read_guest_figures(words.against);
   ordered_json list = ordered_json::array();
   {
-    Progress progress;
-    question.on_progress = [&](double part) { progress.tell(question.workload.name, part); };
+    hmkctl::StatusLine line;
+    question.on_progress = [&](double part) {
+      line.show("%s: %.0f %%", question.workload.name.c_str(), 100 * part);
+    };
     for (Workload& load : read_workloads(words.scenarios)) {
       question.workload = std::move(load);
       for (auto& row : to_json(question, compare(question, words.systems)))

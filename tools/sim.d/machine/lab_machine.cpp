@@ -77,13 +77,12 @@ int LabMachine::home() const {
   return tiers.front();
 }
 
-double LabMachine::miss_ns(int node) const {
-  return nodes[static_cast<std::size_t>(node)].latency_ns / mlp;
-}
-
-double LabMachine::write_back_ns(int node) const {
+double LabMachine::lines_ns(int node, const Lines& lines) const {
   const LabNode& n = nodes[static_cast<std::size_t>(node)];
-  return std::max(kLineBytes * 1e3 / n.bandwidth_mbps, n.write_latency_ns / kAhead);
+  const double line_ns = kLineBytes * 1e3 / n.bandwidth_mbps;
+  return (lines.misses - lines.streamed) * n.latency_ns / mlp +
+         lines.streamed * std::max(line_ns, n.latency_ns / kAhead) +
+         lines.written * std::max(line_ns, n.write_latency_ns / kAhead);
 }
 
 double LabMachine::move_ns(int from, int to, Bytes page) const {

@@ -4,15 +4,16 @@
 // first CPU: sizes, latencies, bandwidths, and what that makes of a miss and of a move.
 //
 //   const LabMachine machine = read_lab_machine("configs/lab/bench-four-tier.yaml");
-//   machine.miss_ns(node) * misses + machine.write_back_ns(node) * written
+//   machine.lines_ns(node, {.misses = 64, .streamed = 60, .written = 64})
 //
 // Prices and formulas are those of tools/lab.d/lab/prices.py and model.py ("Modelled time" in
-// tools/lab.d/README.md), of idle nodes, without walks and streams.
+// tools/lab.d/README.md), of idle nodes; walks are for a scenario to know.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "machine/lines.hpp"
 #include "world.hpp"
 
 namespace hmk::sim {
@@ -34,8 +35,8 @@ struct LabMachine {
   std::vector<int> tiers = {};  // nodes, fastest first
 
   int home() const;  // the node with the first CPU
-  double miss_ns(int node) const;
-  double write_back_ns(int node) const;
+  /// What they take from the program while they lie on `node`.
+  double lines_ns(int node, const Lines& lines) const;
   /// CPU time of moving one page of `page` bytes, 4 KiB or 2 MiB.
   double move_ns(int from, int to, Bytes page) const;
 };

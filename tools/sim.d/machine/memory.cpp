@@ -12,22 +12,25 @@ Memory::Memory(Bytes bytes, std::vector<Bytes> rooms, std::span<const int> order
     : rooms_(std::move(rooms)), leaf_pages_(leaf_pages), nodes_(bytes / kPage) {
   std::vector<std::uint64_t> leaves(nodes_.size() / leaf_pages_);
   std::iota(leaves.begin(), leaves.end(), 0);
+  clear();
   fill(leaves, order);
 }
 
+void Memory::put(std::uint64_t leaf, std::size_t node) {
+  std::fill_n(nodes_.begin() + static_cast<std::ptrdiff_t>(leaf * leaf_pages_), leaf_pages_,
+              static_cast<std::uint8_t>(node));
+  used_[node] += leaf_pages_ * kPage;
+}
+
 void Memory::fill(std::span<const std::uint64_t> leaves, std::span<const int> order) {
-  used_.assign(rooms_.size(), 0);
-  const Bytes leaf = leaf_pages_ * kPage;
   auto at = order.begin();
-  for (const std::uint64_t first : leaves) {
-    while (at != order.end() && free(*at) < leaf) ++at;
+  for (const std::uint64_t leaf : leaves) {
+    while (at != order.end() && free(*at) < leaf_pages_ * kPage) ++at;
     if (at == order.end())
       throw std::invalid_argument(
           "the scenario's memory does not fit into the machine; take a "
           "larger machine or less of --taken");
-    std::fill_n(nodes_.begin() + static_cast<std::ptrdiff_t>(first * leaf_pages_), leaf_pages_,
-                static_cast<std::uint8_t>(*at));
-    used_[static_cast<std::size_t>(*at)] += leaf;
+    put(leaf, static_cast<std::size_t>(*at));
   }
 }
 
@@ -53,12 +56,26 @@ Memory::Moved Memory::move(std::uint64_t first, std::uint64_t nr, int to, const 
   return moved;
 }
 
+void Memory::place_as(std::span<const std::uint32_t> nodes, std::span<const int> order) {
+  clear();
+  std::vector<std::uint64_t> others;
+  for (std::uint64_t leaf = 0; leaf < nodes_.size() / leaf_pages_; ++leaf) {
+    const std::uint32_t node = nodes[leaf * leaf_pages_];
+    if (node < nr_nodes() && free(static_cast<int>(node)) >= leaf_pages_ * kPage)
+      put(leaf, node);
+    else
+      others.push_back(leaf);
+  }
+  fill(others, order);
+}
+
 void Memory::place_by(std::span<const double> heat, std::span<const int> order) {
   std::vector<std::uint64_t> leaves(nodes_.size() / leaf_pages_);
   std::iota(leaves.begin(), leaves.end(), 0);
   std::vector<double> hot(leaves.size());
   for (std::size_t i = 0; i < heat.size(); ++i) hot[i / leaf_pages_] += heat[i];
   std::ranges::stable_sort(leaves, std::greater{}, [&](std::uint64_t leaf) { return hot[leaf]; });
+  clear();
   fill(leaves, order);
 }
 

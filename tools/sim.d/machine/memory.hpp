@@ -40,12 +40,17 @@ class Memory {
   /// Whole leaves of [first, first + nr); those without room stay.
   Moved move(std::uint64_t first, std::uint64_t nr, int to, const OnMove& on_move);
 
+  /// Each page where `nodes` says, as far as there is room; the others as the first touch does.
+  void place_as(std::span<const std::uint32_t> nodes, std::span<const int> order);
+
   /// All that can be moved where it is best: what has most of `heat` (by page) into the first of
   /// `order`, and so on.
   void place_by(std::span<const double> heat, std::span<const int> order);
 
  private:
+  void clear() { used_.assign(rooms_.size(), 0); }
   void fill(std::span<const std::uint64_t> leaves, std::span<const int> order);
+  void put(std::uint64_t leaf, std::size_t node);
 
   std::vector<Bytes> rooms_, used_;
   std::uint64_t leaf_pages_;

@@ -9,7 +9,7 @@ namespace hmk::sim {
 
 namespace {
 
-/// Misses and written lines of an operation, by phase.
+/// Misses, those streamed, and written lines of an operation, by phase.
 using Use = std::vector<float>;
 
 /// How many leaves are used alike.
@@ -19,10 +19,11 @@ std::map<Use, double> uses_of(const WorkPlan& plan, const Memory& memory) {
   for (std::uint64_t first = 0; first < memory.pages(); first += memory.leaf_pages()) {
     use.clear();
     for (const Heat& heat : plan.heat) {
-      float misses = 0, written = 0;
+      Lines lines;
       for (std::uint64_t page = first; page < first + memory.leaf_pages(); ++page)
-        misses += heat.misses[page], written += heat.written[page];
-      use.insert(use.end(), {misses, written});
+        lines += heat.lines(page);
+      for (const double part : {lines.misses, lines.streamed, lines.written})
+        use.push_back(static_cast<float>(part));
     }
     ++uses[use];
   }
@@ -43,12 +44,12 @@ policy::Forecast forecast_of(const Question& question, const Setting& setting) {
       forecast.capacity.push_back(static_cast<double>(setting.memory.room(node)));
   for (const auto& [use, count] : uses_of(setting.plan, setting.memory)) {
     policy::Forecast::Group group{.bytes = leaf, .count = count};
-    for (const Stretch& stretch : setting.plan.stretches)
+    for (const Stretch& stretch : setting.plan.stretches) {
+      const auto* const of_phase = &use[3 * stretch.phase];
+      const Lines lines{of_phase[0], of_phase[1], of_phase[2]};
       for (const int node : machine.tiers)
-        group.cost_ns.push_back(
-            stretch.operations *
-            (static_cast<double>(use[2 * stretch.phase]) * machine.miss_ns(node) +
-             static_cast<double>(use[2 * stretch.phase + 1]) * machine.write_back_ns(node)));
+        group.cost_ns.push_back(stretch.operations * machine.lines_ns(node, lines));
+    }
     forecast.groups.push_back(std::move(group));
   }
   return forecast;
@@ -60,8 +61,7 @@ Possible possible(const Question& question) {
   const Setting setting = set_up(question);
   double executed = 0;
   for (const Stretch& stretch : setting.plan.stretches)
-    executed += stretch.operations * setting.plan.instructions[stretch.phase] *
-                LabMachine::kNsPerInstruction;
+    executed += stretch.operations * fixed_ns(setting.plan.executions[stretch.phase]);
   const policy::Schedule best = policy::schedule(
       forecast_of(question, setting), {.gap = 0.005, .on_progress = question.on_progress});
   return {executed + best.bound_ns, executed + best.cost_ns};

@@ -8,10 +8,11 @@ namespace hmk::sim {
 
 namespace {
 
-constexpr double kSettled = 0.75;  // of the operations; the rest is the last quarter
+constexpr double kSettled = 0.75;  // of the instructions; the rest is the last quarter
 
-double sum(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
+double misses_of(const std::vector<Lines>& nodes) {
+  return std::accumulate(nodes.begin(), nodes.end(), 0.0,
+                         [](double sum, const Lines& lines) { return sum + lines.misses; });
 }
 
 }  // namespace
@@ -20,8 +21,15 @@ WorkPlan plan_work(const Workload& load, double seconds, std::uint64_t seed,
                    const LabMachine& machine, const Memory& first_touch) {
   WorkPlan plan;
   for (const Phase& phase : load.phases) {
-    plan.instructions.push_back(phase.instructions);
+    plan.executions.push_back(phase.execution);
     plan.heat.push_back(heat_of(load, phase, seed));
+  }
+  if (load.phases.front().counted) {
+    for (std::size_t i = 0; i < load.phases.size(); ++i) {
+      plan.stretches.push_back({i, load.phases[i].counted->operations});
+      plan.operations += plan.stretches.back().operations;
+    }
+    return plan;
   }
   // With no work yet it says how long an operation of each phase takes.
   for (std::size_t i = 0; i < load.phases.size(); ++i) plan.stretches.push_back({i, 1});
@@ -49,17 +57,14 @@ Program::Program(const WorkPlan& plan, const LabMachine& machine, const Memory& 
       clock_ns_(clock_ns),
       left_(plan.stretches.front().operations),
       recent_(plan.heat.size()) {
+  for (const Stretch& stretch : plan.stretches)
+    settled_from_ += kSettled * stretch.operations * plan.executions[stretch.phase].instructions;
   whole_.misses.resize(memory.nr_nodes());
   settled_.misses.resize(memory.nr_nodes());
   for (const Heat& heat : plan.heat) {
-    Sums& sums = sums_.emplace_back();
-    sums.misses.resize(memory.nr_nodes());
-    sums.written.resize(memory.nr_nodes());
-    for (std::uint64_t page = 0; page < memory.pages(); ++page) {
-      const auto node = static_cast<std::size_t>(memory.node(page));
-      sums.misses[node] += static_cast<double>(heat.misses[page]);
-      sums.written[node] += static_cast<double>(heat.written[page]);
-    }
+    Sums& sums = sums_.emplace_back(memory.nr_nodes());
+    for (std::uint64_t page = 0; page < memory.pages(); ++page)
+      sums[static_cast<std::size_t>(memory.node(page))] += heat.lines(page);
   }
 }
 
@@ -67,22 +72,16 @@ void Program::moved(std::uint64_t page, int from) {
   const auto source = static_cast<std::size_t>(from);
   const auto target = static_cast<std::size_t>(memory_->node(page));
   for (std::size_t phase = 0; phase < sums_.size(); ++phase) {
-    const double misses = plan_->heat[phase].misses[page],
-                 written = plan_->heat[phase].written[page];
-    sums_[phase].misses[source] -= misses;
-    sums_[phase].misses[target] += misses;
-    sums_[phase].written[source] -= written;
-    sums_[phase].written[target] += written;
+    const Lines lines = plan_->heat[phase].lines(page);
+    sums_[phase][source] += lines * -1;
+    sums_[phase][target] += lines;
   }
 }
 
 double Program::phase_ns(std::size_t phase) const {
-  double ns = plan_->instructions[phase] * LabMachine::kNsPerInstruction;
-  for (std::size_t node = 0; node < memory_->nr_nodes(); ++node) {
-    const int id = static_cast<int>(node);
-    ns += sums_[phase].misses[node] * machine_->miss_ns(id) +
-          sums_[phase].written[node] * machine_->write_back_ns(id);
-  }
+  double ns = fixed_ns(plan_->executions[phase]);
+  for (std::size_t node = 0; node < memory_->nr_nodes(); ++node)
+    ns += machine_->lines_ns(static_cast<int>(node), sums_[phase][node]);
   return ns;
 }
 
@@ -90,16 +89,19 @@ double Program::ns_per_operation() const {
   return phase_ns(plan_->stretches[at_].phase);
 }
 
+double Program::instructions() const {
+  return plan_->executions[plan_->stretches[at_].phase].instructions;
+}
+
 double Program::share(int node) const {
   const Sums& sums = sums_[plan_->stretches[at_].phase];
-  return sums.misses[static_cast<std::size_t>(node)] / sum(sums.misses);
+  return sums[static_cast<std::size_t>(node)].misses / misses_of(sums);
 }
 
 /// What a piece of modelled work of this phase takes by the clock.
 double Program::clock_ns(double modelled_ns) const {
   if (clock_ns_ == 0) return modelled_ns;
-  const double instructions = plan_->instructions[plan_->stretches[at_].phase];
-  return modelled_ns / ns_per_operation() * instructions * clock_ns_;
+  return modelled_ns / ns_per_operation() * instructions() * clock_ns_;
 }
 
 double Program::ns_left() const {
@@ -111,8 +113,8 @@ void Program::add(Done& done, double operations, double ns, double stall_ns) con
   done.operations += operations;
   done.ns += ns;
   done.stall_ns += stall_ns;
-  for (std::size_t node = 0; node < sums.misses.size(); ++node)
-    done.misses[node] += operations * sums.misses[node];
+  for (std::size_t node = 0; node < sums.size(); ++node)
+    done.misses[node] += operations * sums[node].misses;
 }
 
 void Program::run(double ns) {
@@ -120,12 +122,11 @@ void Program::run(double ns) {
   const bool is_last = ns >= ns_left();
   const double stalled = is_last ? stall_ns_ : std::min(stall_ns_, modelled);
   const double operations = is_last ? left_ : std::min(left_, (modelled - stalled) / each);
-  // Of these, what lies in the last quarter of all.
-  const double border = kSettled * plan_->operations;
-  const double late = std::clamp(whole_.operations + operations - border, 0.0, operations);
   add(whole_, operations, operations * each + stalled, stalled);
-  if (whole_.operations > border) {
-    const double part = operations > 0 ? late / operations : 1;
+  executed_ += operations * instructions();
+  if (executed_ > settled_from_) {
+    const double past = (executed_ - settled_from_) / instructions();
+    const double late = std::min(past, operations), part = operations > 0 ? late / operations : 1;
     add(settled_, late, late * each + stalled * part, stalled * part);
   }
   stall_ns_ -= stalled;

@@ -8,7 +8,7 @@
 //
 // Work is operations, so that every system does the same. An operation takes
 //
-//   instructions * 0.33 ns + sum over nodes of misses * latency / MLP + written * write-back
+//   instructions * 0.33 ns + other + sum over nodes of LabMachine::lines_ns()
 //
 // and what moves and profiling take from the program comes on top.
 #pragma once
@@ -22,6 +22,11 @@
 
 namespace hmk::sim {
 
+/// What an operation takes wherever the memory lies.
+inline double fixed_ns(const Execution& execution) {
+  return execution.instructions * LabMachine::kNsPerInstruction + execution.other_ns;
+}
+
 /// A stretch of work: so many operations of one phase.
 struct Stretch {
   std::size_t phase = 0;
@@ -30,8 +35,8 @@ struct Stretch {
 
 /// All work of a run: what first touch does in the scenario's seconds.
 struct WorkPlan {
-  std::vector<double> instructions;  // by phase
-  std::vector<Heat> heat;            // by phase
+  std::vector<Execution> executions;  // by phase
+  std::vector<Heat> heat;             // by phase
   std::vector<Stretch> stretches;
   double operations = 0;
 };
@@ -59,7 +64,8 @@ class Program {
   /// Of the misses of an operation, those of a node.
   double share(int node) const;
 
-  /// What was done in all, and in the last quarter of the operations.
+  /// What was done in all, and in the last quarter of the instructions: of a guest's window, whose
+  /// clock counts them.
   struct Done {
     double operations = 0, ns = 0, stall_ns = 0;
     std::vector<double> misses = {};  // by node
@@ -70,10 +76,9 @@ class Program {
   std::vector<double> take_recent();
 
  private:
-  struct Sums {
-    std::vector<double> misses, written;  // of an operation, by node
-  };
+  using Sums = std::vector<Lines>;  // of an operation, by node
   double phase_ns(std::size_t phase) const;
+  double instructions() const;  // of an operation
   double clock_ns(double modelled_ns) const;
   void add(Done& done, double operations, double ns, double stall_ns) const;
 
@@ -85,6 +90,7 @@ class Program {
   std::size_t at_ = 0;      // stretch
   double left_ = 0;         // operations of it
   double stall_ns_ = 0;
+  double executed_ = 0, settled_from_ = 0;  // instructions
   Done whole_, settled_;
   std::vector<double> recent_;
 };

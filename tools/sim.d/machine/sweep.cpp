@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "config/keys.hpp"
+#include "hmkctl/status_line.hpp"
 #include "util/suggest.hpp"
 
 namespace hmk::sim {
@@ -66,7 +67,7 @@ class Crew {
       std::vector<std::jthread> crew;
       for (unsigned i = 0; i < plan_.jobs; ++i) crew.emplace_back([this] { work(); });
     }
-    std::fputc('\n', stderr);
+    line_.erase();
     if (failed_) std::rethrow_exception(failed_);
     return std::move(ratios_);
   }
@@ -90,8 +91,8 @@ class Crew {
     const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begun_;
     const double left =
         since.count() / static_cast<double>(done) * static_cast<double>(cells_.size() - done);
-    std::fprintf(stderr, "\r%zu of %zu runs, %.0f s, about %.0f s left  ", done, cells_.size(),
-                 since.count(), left);
+    line_.show("%zu of %zu runs, %.0f s, about %.0f s left", done, cells_.size(), since.count(),
+               left);
   }
 
   const SweepPlan& plan_;
@@ -100,7 +101,8 @@ class Crew {
   std::vector<Ratio> ratios_;
   std::atomic<std::size_t> next_ = 0, done_ = 0;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-  std::mutex lock_;
+  std::mutex lock_;  // of failed_, line_
+  hmkctl::StatusLine line_;
   std::exception_ptr failed_;
 };
 

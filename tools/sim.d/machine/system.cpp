@@ -35,12 +35,15 @@ Workload with_period(Workload load, double period) {
   return load;
 }
 
-/// Misses of the whole run, by page.
-std::vector<double> true_heat(const WorkPlan& plan) {
+/// What the whole run gains of each page by having it in the fastest tier, not in the slowest.
+std::vector<double> true_heat(const WorkPlan& plan, const LabMachine& machine) {
   std::vector<double> heat(plan.heat.front().misses.size());
   for (const Stretch& stretch : plan.stretches)
-    for (std::size_t page = 0; page < heat.size(); ++page)
-      heat[page] += stretch.operations * static_cast<double>(plan.heat[stretch.phase].misses[page]);
+    for (std::size_t page = 0; page < heat.size(); ++page) {
+      const Lines lines = plan.heat[stretch.phase].lines(page) * stretch.operations;
+      heat[page] += machine.lines_ns(machine.tiers.back(), lines) -
+                    machine.lines_ns(machine.tiers.front(), lines);
+    }
   return heat;
 }
 
@@ -73,6 +76,18 @@ Answer sum_up(const Question& question, const Program& program, const Memory& me
                 .exposed_ns = whole.stall_ns};
   for (const int node : question.machine.tiers) answer.resident.push_back(memory.used(node));
   return answer;
+}
+
+/// Leaves so many operations, from the first on.
+void cut(WorkPlan& plan, double operations) {
+  plan.operations = operations;
+  double left = operations;
+  std::size_t kept = 0;
+  for (; kept < plan.stretches.size() && left > 0; ++kept) {
+    plan.stretches[kept].operations = std::min(plan.stretches[kept].operations, left);
+    left -= plan.stretches[kept].operations;
+  }
+  plan.stretches.resize(kept);
 }
 
 /// The loop of a managed program. All times are of the clock that hmk goes by.
@@ -196,14 +211,22 @@ Setting set_up(const Question& question) {
   const Workload load = with_period(question.workload, question.period);
   Memory memory(load.memory, rooms_of(question), question.machine.tiers,
                 (1ull << question.means.leaf_shift) / Memory::kPage);
+  if (!load.nodes.empty()) memory.place_as(load.nodes, question.machine.tiers);
+  if (load.seconds == 0 && question.seconds > 0)
+    throw std::invalid_argument("'" + load.name +
+                                "' is as long as it was counted: leave --seconds out");
   const double seconds = question.seconds > 0 ? question.seconds : load.seconds;
   WorkPlan plan = plan_work(load, seconds, question.seed, question.machine, memory);
+  for (Stretch& stretch : plan.stretches) stretch.operations *= question.work;
+  plan.operations *= question.work;
+  if (question.until < 1) cut(plan, question.until * plan.operations);
   return {std::move(memory), std::move(plan)};
 }
 
 Answer place(const Question& question, System system) {
   auto [memory, plan] = set_up(question);
-  if (system == System::kStatic) memory.place_by(true_heat(plan), question.machine.tiers);
+  if (system == System::kStatic)
+    memory.place_by(true_heat(plan, question.machine), question.machine.tiers);
   Answer answer = system == System::kReactive ? manage(question, plan, memory)
                                               : leave_alone(question, plan, memory);
   answer.system = system;

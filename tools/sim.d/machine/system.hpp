@@ -37,6 +37,8 @@ struct Question {
   Means means = {};    // costs of profiling; the rest follows from config and seed
   MovePrices prices = {};
   double seconds = 0;       // under first touch; 0: the scenario's
+  double work = 1;          // times as many operations as were counted, in as many phases
+  double until = 1;         // of these operations: what is done, from the first on
   double period = 0;        // of all phases of a cycle together; 0: the scenario's
   double clock_ns = 0;      // of an instruction, by the clock hmk goes by; 0: modelled time
   Bytes taken = 40 << 20;   // of each node with CPUs: the kernel's and others'

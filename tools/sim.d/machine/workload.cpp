@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 #include "load/hot_set.hpp"
@@ -17,6 +18,8 @@ namespace hmk::sim {
 namespace {
 
 constexpr Bytes kPage = 4096, kHuge = 2 << 20;
+constexpr std::size_t kMostPhases = 64;
+constexpr const char* kPhasesWanted = "want 1 to 64 of them";
 constexpr Bytes kMostMemory = 64ull << 30;  // a byte and some floats are kept for each page
 
 Bytes size_of(const Document& doc, Bytes unit, Bytes most) {
@@ -60,7 +63,7 @@ Layer read_layer(const Document& doc, Bytes memory) {
 
 Phase read_phase(const Document& doc, Bytes memory) {
   doc.allow({"for", "instructions", "heat"});
-  Phase phase{.instructions = doc.get("instructions").number(1, 1e9)};
+  Phase phase{.execution = {.instructions = doc.get("instructions").number(1, 1e9)}};
   if (const auto lasts = doc.find("for")) {
     if (lasts->text().ends_with('%'))
       phase.share = lasts->share();
@@ -72,6 +75,53 @@ Phase read_phase(const Document& doc, Bytes memory) {
   for (std::size_t i = 0; i < heat.size(); ++i)
     phase.layers.push_back(read_layer(heat.at(i), memory));
   return phase;
+}
+
+Phase read_counted_phase(const Document& doc) {
+  doc.allow({"operations", "instructions", "other"});
+  Phase phase{.execution = {.instructions = doc.get("instructions").number(1e-3, 1e12)}};
+  if (const auto other = doc.find("other")) phase.execution.other_ns = other->number(0, 1e12);
+  phase.counted =
+      std::make_shared<Counted>(Counted{.operations = doc.get("operations").number(1, 1e15)});
+  return phase;
+}
+
+/// The file has, in 32 bits each, least significant byte first, the node of every page, and phase
+/// by phase the misses of every page, then those streamed, lines written back and visits.
+void read_pages(const Document& doc, const std::filesystem::path& folder, Workload& load) {
+  const std::size_t nr = load.memory / kPage, bytes = nr * (1 + load.phases.size() * 4) * 4;
+  const std::string path = folder / doc.text();
+  std::ifstream file(path, std::ios::binary);
+  std::error_code problem;
+  if (!file || std::filesystem::file_size(path, problem) != bytes || problem)
+    doc.fail(path + " cannot be read or has not " + std::to_string(bytes) + " bytes");
+  const auto read = [&](std::vector<std::uint32_t>& column) {
+    static_assert(std::endian::native == std::endian::little);
+    column.resize(nr);
+    file.read(reinterpret_cast<char*>(column.data()), static_cast<std::streamsize>(nr * 4));
+  };
+  read(load.nodes);
+  for (Phase& phase : load.phases) {
+    auto counted = std::make_shared<Counted>(*phase.counted);
+    for (auto* column : {&counted->misses, &counted->streamed, &counted->written, &counted->visits})
+      read(*column);
+    phase.counted = std::move(counted);
+  }
+  if (!file) doc.fail(path + " cannot be read");
+}
+
+Workload read_counted(const Document& root, const std::filesystem::path& path) {
+  if (const auto format = root.find("format"); !format || format->text() != "3")
+    root.fail("want 'format: 3'; count the program again");
+  root.allow({"format", "memory", "pages", "phases"});
+  Workload load{.name = path.stem().string(),
+                .memory = size_of(root.get("memory"), kHuge, kMostMemory)};
+  const Document phases = root.get("phases");
+  if (phases.size() == 0 || phases.size() > kMostPhases) phases.fail(kPhasesWanted);
+  for (std::size_t i = 0; i < phases.size(); ++i)
+    load.phases.push_back(read_counted_phase(phases.at(i)));
+  read_pages(root.get("pages"), path.parent_path(), load);
+  return load;
 }
 
 /// Where the pieces of `draw` lie: as hmk-load-gups draws its hot sets, one after the other, so
@@ -107,6 +157,7 @@ std::vector<std::uint32_t> pages_of(const Workload& work, const Layer& layer, st
 
 Workload read_workload(const std::string& path) {
   const Document root = Document::load(path);
+  if (root.find("pages")) return read_counted(root, path);
   root.allow({"memory", "seconds", "cycle", "phases"});
   Workload load{.name = std::filesystem::path(path).stem().string(),
                 .memory = size_of(root.get("memory"), kHuge, kMostMemory),
@@ -116,7 +167,7 @@ Workload read_workload(const std::string& path) {
     load.is_cycle = cycle->text() == "yes";
   }
   const Document phases = root.get("phases");
-  if (phases.size() == 0 || phases.size() > 64) phases.fail("want 1 to 64 of them");
+  if (phases.size() == 0 || phases.size() > kMostPhases) phases.fail(kPhasesWanted);
   for (std::size_t i = 0; i < phases.size(); ++i) {
     load.phases.push_back(read_phase(phases.at(i), load.memory));
     const bool has_length = load.phases[i].seconds > 0 || load.phases[i].share > 0;
@@ -148,7 +199,17 @@ std::string workload_path(const std::string& name) {
 
 Heat heat_of(const Workload& load, const Phase& phase, std::uint64_t seed) {
   const std::size_t nr = load.memory / kPage;
-  Heat heat{std::vector<float>(nr), std::vector<float>(nr), std::vector<float>(nr)};
+  Heat heat(nr);
+  if (phase.counted) {
+    const Counted& counted = *phase.counted;
+    const auto each = [&](double lines) { return static_cast<float>(lines / counted.operations); };
+    for (std::size_t page = 0; page < nr; ++page) {
+      heat.visits[page] = each(counted.visits[page]);
+      heat.misses[page] = each(counted.misses[page]);
+      heat.streamed[page] = each(counted.streamed[page]);
+      heat.written[page] = each(counted.written[page]);
+    }
+  }
   for (const Layer& layer : phase.layers) {
     const std::vector<std::uint32_t> pages = pages_of(load, layer, seed);
     double all = 0;

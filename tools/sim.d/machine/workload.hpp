@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
 // A scenario of the machine simulator, as its file has it: phases, and in each of them what an
-// operation executes and which memory it visits. Heat is what that makes of every page.
+// operation executes and which memory it visits. Heat is what that makes of every page. Where the
+// lab has counted the misses of every page, those are the heat.
 //
 //   const Workload load = read_workload("scenarios/gups-jump.yaml");
 //   const Heat heat = heat_of(load, load.phases[0], seed);
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "machine/lines.hpp"
 #include "world.hpp"
 
 namespace hmk::sim {
@@ -27,18 +31,33 @@ struct Layer {
   bool by_address = false;  // the first page is the hottest; else they lie anywhere
 };
 
+/// What an operation takes wherever the memory lies.
+struct Execution {
+  double instructions = 0;
+  double other_ns = 0;  // walks and what the kernel does for it
+};
+
+/// Lines and visits of a stretch of work by page, as they were counted.
+struct Counted {
+  std::vector<std::uint32_t> misses = {}, streamed = {}, written = {}, visits = {};
+  double operations = 0;
+};
+
 struct Phase {
   double seconds = 0;  // under first touch; 0: as the next says
   double share = 0;    // of the whole run; 0: to the end
-  double instructions = 0;
+  Execution execution = {};
   std::vector<Layer> layers = {};
+  std::shared_ptr<const Counted> counted = {};  // instead of time and layers
 };
 
 struct Workload {
   std::string name;
   Bytes memory = 0;
-  double seconds = 0;     // under first touch, unless the user says otherwise
+  double seconds = 0;     // under first touch, unless the user says otherwise; 0: was counted
   bool is_cycle = false;  // begins again after the last phase
+  std::vector<std::uint32_t> nodes =
+      {};  // by page, where it was counted; another number: not known
   std::vector<Phase> phases = {};
 };
 
@@ -52,7 +71,14 @@ std::string workload_path(const std::string& name);
 
 /// Of an operation, by page of 4 KiB.
 struct Heat {
-  std::vector<float> visits, misses, written;
+  explicit Heat(std::size_t pages)
+      : visits(pages), misses(pages), streamed(pages), written(pages) {}
+  Lines lines(std::size_t page) const {
+    return {static_cast<double>(misses[page]), static_cast<double>(streamed[page]),
+            static_cast<double>(written[page])};
+  }
+
+  std::vector<float> visits, misses, streamed, written;
 };
 
 Heat heat_of(const Workload& load, const Phase& phase, std::uint64_t seed);

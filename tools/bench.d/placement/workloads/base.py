@@ -24,6 +24,7 @@ from guest.waiting import LOGS, Failed, wait_for  # noqa: E402
 APPLICATION_CPU, CLIENT_CPU = 0, 1
 LOAD_SECONDS = 36_000.0  # of the guest's time, which runs ahead while the guest waits for the host
 MEBI = 1 << 20
+TIER_1 = 480 * MEBI                  # that an application has of the guest's, for which the sizes of the workloads are made
 LAUNCHER: List[str] = []         # what the system under test has every application's command line begin with
 Range = Tuple[int, int, int]
 

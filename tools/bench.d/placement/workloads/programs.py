@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs of ours that are a whole workload each: graph algorithms, a sort, a stream."""
+"""Programs of ours that are a whole workload each: graph algorithms, a sort, a training, a stream."""
 from typing import Any, List
 
 from .base import MEBI, OneProgram
@@ -43,6 +43,19 @@ class Sort(OneProgram):
 
     def command(self) -> List[Any]:
         return [self.build / "tools/load/hmk-load-sort", "--hold", "--size", f"{self.memory_bytes // MEBI}MiB"]
+
+
+class Train(OneProgram):
+    """A network in training: every layer forward, then backward; an activation is used twice, a moment once in an iteration."""
+
+    name = "train"
+    programs = ("hmk-load-train",)
+    memory_bytes = 640 * MEBI
+    window_seconds = 90.0               # about two iterations
+
+    def command(self) -> List[Any]:
+        return [self.build / "tools/load/hmk-load-train", "--hold", "--compute", "1", "--size", f"{self.memory_bytes // MEBI}MiB",
+                "--pages", "thp" if self.page_size == "THP" else "4KiB", *([] if self.checked else ["--no-check"])]
 
 
 class Stream(OneProgram):

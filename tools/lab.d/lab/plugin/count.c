@@ -24,8 +24,10 @@
  * pages=PREFIX.
  *
  * With pages=, user-mode misses of vCPU 0 are also counted per virtual 4 KiB
- * page; mark 14 writes those since the last mark 0 to PREFIX-<seq>.bin, seq
- * being its line's: little-endian pairs of 64 bits, page (address >> 12), count.
+ * page (address >> 12), which of them were streamed, in how many visits they
+ * came, and the lines of the page that were written back; mark 14 writes those
+ * since the last mark 0 to PREFIX-<seq>.bin, seq being its line's, as pages.h says. A line that leaves the
+ * LLC has only a physical address; it is of the page that last missed there.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -88,6 +90,7 @@ static struct {
 	uint8_t *llc_lock; /* one per set */
 	struct vcpu *vcpu;
 	struct pages pages;
+	uint64_t *owner; /* the page that vCPU 0 last missed, by physical page; 0: none. Of vCPU 0's thread */
 	const char *pages_prefix;
 	pthread_mutex_t pages_lock; /* a mark on another vCPU reads while vCPU 0 counts */
 	int out;
@@ -109,10 +112,39 @@ static int node_of(uint64_t paddr)
 	return -1;
 }
 
+/* Whether what `v` does in `mode` is counted per page. */
+static bool counts_pages(const struct vcpu *v, unsigned int mode)
+{
+	return self.pages_prefix && v == self.vcpu && mode == USER;
+}
+
+static void count_page_miss(uint64_t vaddr, uint64_t paddr, unsigned int node, bool streamed)
+{
+	const uint64_t *executed = self.vcpu->now.instructions;
+
+	self.owner[paddr >> PAGE_SHIFT] = vaddr >> PAGE_SHIFT;
+	pthread_mutex_lock(&self.pages_lock);
+	pages_missed(&self.pages, vaddr >> PAGE_SHIFT,
+		     (struct page_miss){ .node = node, .now = executed[USER] + executed[KERNEL], .streamed = streamed });
+	pthread_mutex_unlock(&self.pages_lock);
+}
+
+static void count_page_write_back(uint64_t paddr)
+{
+	uint64_t page = self.owner[paddr >> PAGE_SHIFT];
+
+	if (!page)
+		return; /* the kernel's, or another vCPU's */
+	pthread_mutex_lock(&self.pages_lock);
+	pages_written_back(&self.pages, page);
+	pthread_mutex_unlock(&self.pages_lock);
+}
+
 /* cache_use() of the LLC; a dirty line that leaves it is written back. */
-static bool use_llc(struct counters *now, unsigned int mode, uint32_t line, uint32_t dirty)
+static bool use_llc(struct vcpu *v, unsigned int mode, uint32_t line, uint32_t dirty)
 {
 	uint8_t *lock = &self.llc_lock[cache_set(&self.llc, line)];
+	uint64_t paddr;
 	uint32_t out;
 	bool hit;
 	int node;
@@ -122,9 +154,12 @@ static bool use_llc(struct counters *now, unsigned int mode, uint32_t line, uint
 	hit = cache_use(&self.llc, line, LLC_WAYS, dirty, &out);
 	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 	if (out & DIRTY) {
-		node = node_of((uint64_t)cache_line(out) << LINE_SHIFT);
+		paddr = (uint64_t)cache_line(out) << LINE_SHIFT;
+		node = node_of(paddr);
 		if (node >= 0)
-			now->written_back[mode][node]++;
+			v->now.written_back[mode][node]++;
+		if (node >= 0 && counts_pages(v, mode))
+			count_page_write_back(paddr);
 	}
 	return hit;
 }
@@ -136,7 +171,7 @@ static bool use_l2(struct vcpu *v, unsigned int mode, uint32_t line, uint32_t di
 	bool hit = cache_use(&v->l2, line, L2_WAYS, dirty, &out);
 
 	if (out & DIRTY)
-		use_llc(&v->now, mode, cache_line(out), DIRTY);
+		use_llc(v, mode, cache_line(out), DIRTY);
 	return hit;
 }
 
@@ -145,7 +180,7 @@ static enum level fetch(struct vcpu *v, unsigned int mode, uint32_t line, uint32
 {
 	if (use_l2(v, mode, line, dirty))
 		return IN_L2;
-	return use_llc(&v->now, mode, line, 0) ? IN_LLC : IN_MEMORY;
+	return use_llc(v, mode, line, 0) ? IN_LLC : IN_MEMORY;
 }
 
 /* A walk reads the entry in the last table; of a small page's, the one before it too. Above, cores hold what they need. */
@@ -159,13 +194,6 @@ static void translate(struct vcpu *v, unsigned int mode, uint64_t vaddr, uint64_
 	v->now.walk_lines[mode][fetch(v, mode, tlb_table_line(vaddr, HUGE_SHIFT), 0)]++;
 	if (!huge)
 		v->now.walk_lines[mode][fetch(v, mode, tlb_table_line(vaddr, SMALL_SHIFT), 0)]++;
-}
-
-static void count_page(uint64_t page)
-{
-	pthread_mutex_lock(&self.pages_lock);
-	pages_count(&self.pages, page);
-	pthread_mutex_unlock(&self.pages_lock);
 }
 
 static void forget_pages(void)
@@ -196,26 +224,24 @@ static bool is_counting(void)
 	return __atomic_load_n(&self.counting, __ATOMIC_RELAXED);
 }
 
-static void count_miss(unsigned int cpu, unsigned int mode, unsigned int kind, bool streamed, uint64_t vaddr,
+static void count_miss(struct vcpu *v, unsigned int mode, unsigned int kind, bool streamed, uint64_t vaddr,
 		       uint64_t paddr)
 {
-	struct counters *now = &self.vcpu[cpu].now;
 	int node = node_of(paddr);
 
 	if (node < 0) {
-		now->elsewhere++;
+		v->now.elsewhere++;
 		return;
 	}
-	now->misses[mode][kind][node]++;
-	now->streamed[mode][node] += streamed;
-	if (self.pages_prefix && cpu == 0 && mode == USER)
-		count_page(vaddr >> PAGE_SHIFT);
+	v->now.misses[mode][kind][node]++;
+	v->now.streamed[mode][node] += streamed;
+	if (counts_pages(v, mode))
+		count_page_miss(vaddr, paddr, node, streamed);
 }
 
 /* An access that L1 did not have. */
-static void pass_l1(unsigned int cpu, unsigned int mode, bool store, uint64_t vaddr, uint64_t paddr)
+static void pass_l1(struct vcpu *v, unsigned int mode, bool store, uint64_t vaddr, uint64_t paddr)
 {
-	struct vcpu *v = &self.vcpu[cpu];
 	bool streamed = streams_reach(&v->streams, vaddr >> LINE_SHIFT);
 
 	if (paddr >= MAX_PHYSICAL) {
@@ -231,7 +257,7 @@ static void pass_l1(unsigned int cpu, unsigned int mode, bool store, uint64_t va
 		v->now.llc_hits[mode]++;
 		break;
 	default:
-		count_miss(cpu, mode, store ? WRITE : READ, streamed, vaddr, paddr);
+		count_miss(v, mode, store ? WRITE : READ, streamed, vaddr, paddr);
 	}
 }
 
@@ -258,7 +284,7 @@ static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t vad
 	*l1 = store ? line | WRITTEN : line;
 	paddr = qemu_plugin_hwaddr_phys_addr(hw);
 	if (held != line)
-		pass_l1(cpu, mode, store, vaddr, paddr);
+		pass_l1(v, mode, store, vaddr, paddr);
 	else if (paddr < MAX_PHYSICAL)
 		use_l2(v, mode, paddr >> LINE_SHIFT, DIRTY); /* the first store to a line that was read before */
 }
@@ -481,9 +507,11 @@ static int allocate(void)
 		if (!self.vcpu[cpu].l1 || !self.vcpu[cpu].l2.tags || !self.vcpu[cpu].tlb.tags)
 			return 1;
 	}
-	if (self.pages_prefix)
+	if (self.pages_prefix) {
 		pages_grow(&self.pages, 1 << 16);
-	return 0;
+		self.owner = calloc(MAX_PHYSICAL >> PAGE_SHIFT, sizeof(*self.owner)); /* the host gives what is written */
+	}
+	return self.pages_prefix && !self.owner;
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
