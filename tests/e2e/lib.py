@@ -45,9 +45,14 @@ def skip(reason: str) -> None:
     sys.exit(77)
 
 
-def check(holds: bool, what: str) -> None:
+def intact(holds: bool, what: str) -> None:
+    """As check(), of what memory holds. The suite forgives no LOST line: that another run loses nothing is no excuse."""
+    check(holds, what, "LOST")
+
+
+def check(holds: bool, what: str, otherwise: str = "NOT OK") -> None:
     """Go on only if `what` holds."""
-    print(f"{'ok' if holds else 'NOT OK'}: {what}", flush=True)
+    print(f"{'ok' if holds else otherwise}: {what}", flush=True)
     if not holds:
         for log in LOGS:
             print(f"the end of {log}:", *log.read_text(encoding="utf-8").splitlines()[-LOG_LINES:], sep="\n", flush=True)
@@ -248,25 +253,36 @@ class Books:
         kb = {row[0].rstrip(":"): int(row[1]) for row in rows}
         known = sum(kb.get(name, 0) for name in ("Buffers", "Cached", "SwapCached", "AnonPages", "Slab", "KernelStack",
                                                  "PageTables", "SecPageTables"))
-        seen = {"unaccounted": kb["MemTotal"] // 4 - free_pages() - known // 4, "vmalloc": kb["VmallocUsed"] // 4}
-        if not os.path.exists("/sys/kernel/debug/kmemleak"):  # there slab holds what was freed, and what it finds is told
-            seen["slab"] = kb["Slab"] // 4
-        return seen | {"noise": kb["MemTotal"] // 4 // Books.SHARE}
+        return {"unaccounted": kb["MemTotal"] // 4 - free_pages() - known // 4, "vmalloc": kb["VmallocUsed"] // 4,
+                "slab": kb["Slab"] // 4, "noise": kb["MemTotal"] // 4 // Books.SHARE}
 
-    def leaked(self) -> Dict[str, int]:
-        """Pages more than before by kind, of those beyond the noise."""
-        now = self._settled()
-        grown = {name: now[name] - self._before[name] for name in now if name != "noise"}
-        return {name: pages for name, pages in grown.items() if pages > now["noise"]}
-
-    def balanced(self, limit: float = 30) -> None:
-        """Check them, giving the kernel `limit` seconds to free what it frees later."""
+    def grown(self, limit: float = 0) -> Dict[str, int]:
+        """Pages more than before by kind; those beyond the noise the kernel may free within `limit` seconds."""
         end = time.monotonic() + limit
-        while self.leaked() and time.monotonic() < end:
+        while True:
+            now = self._settled()
+            grown = {name: now[name] - self._before[name] for name in now if name != "noise"}
+            if not self._beyond_noise(grown) or time.monotonic() >= end:
+                return grown
             time.sleep(0.2)
-        leaked = self.leaked()
-        check(not leaked, f"slab, vmalloc and free pages are back, but {leaked}")
+
+    def _beyond_noise(self, grown: Dict[str, int]) -> Dict[str, int]:
+        # With KASAN slab holds what was freed; there kmemleak tells what is leaked.
+        apart = {"slab"} if os.path.exists("/sys/kernel/debug/kmemleak") else set()
+        return {name: pages for name, pages in grown.items() if pages > self._before["noise"] and name not in apart}
+
+    def leaked(self, limit: float = 0) -> Dict[str, int]:
+        """Of what has grown(), what is beyond the noise."""
+        return self._beyond_noise(self.grown(limit))
+
+    def balanced(self, limit: float = 30) -> Dict[str, int]:
+        """Check them, and say what has grown()."""
+        grown = self.grown(limit)
+        print(f"pages more than before: {grown}, of which {self._before['noise']} of a kind are noise", flush=True)
+        leaked = self._beyond_noise(grown)
+        intact(not leaked, f"slab, vmalloc and free pages are back, but {leaked}")
         check(not self.tainted(), f"taint {self._taint:#x} as before, but for {self.tainted():#x}")
+        return grown
 
     def tainted(self) -> int:
         """New bits of taint, without the module's own: out of tree, unsigned."""
@@ -343,7 +359,16 @@ def end_load(load: subprocess.Popen) -> None:
     """Ask one of tools/load to end; it has found every value right."""
     load.terminate()
     last_line = json.loads(load.communicate(timeout=120)[0].splitlines()[-1])
-    check(load.returncode == 0 and last_line["wrong_values"] == 0, f"no value is wrong: {last_line}")
+    intact(last_line["wrong_values"] == 0, f"no value is wrong: {last_line}")
+    check(load.returncode == 0, f"it ends with 0, it ended with {load.returncode}")
+
+
+def values_are_right(load: object, socket: object, state: object) -> None:
+    """hmk-load-kv reads every value that it has written to the server, and finds it right."""
+    done = run(load, "check", "--socket", socket, "--state", state, check_status=False)
+    print(done.stdout, end="", flush=True)
+    intact(json.loads(done.stdout.splitlines()[-1])["wrong_values"] == 0, "every value is right")
+    check(done.returncode == 0, f"the check ends with 0, it ended with {done.returncode}")
 
 
 def figures(**values: Union[int, Dict[str, int]]) -> None:
@@ -369,6 +394,12 @@ def resident_bytes(pid: int, text: Optional[str] = None) -> Dict[int, int]:
             bytes_ = int(pages) * int(size.group(1) if size else 4) * 1024
             total[int(node)] = total.get(int(node), 0) + bytes_
     return total
+
+
+def huge_pool(node: int, pages: int) -> None:
+    """So many pages of 2 MiB in the pool of a node."""
+    pool = f"/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages"
+    Path(pool).write_text(f"{pages}", encoding="ascii")
 
 
 def swap_on(size: int) -> str:

@@ -2,6 +2,7 @@
 """Runs of tools/torture add up, a failure stays one, and every row has its test."""
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -82,6 +83,10 @@ class Sums(unittest.TestCase):
         self.assertIn("- kills, many, 6.1: 10 asked paired, 2 asked ticket", page)
         self.assertIn("- kills, many, 6.1: 999 kills", page)
 
+    def test_the_page_tells_which_releases_ran(self):
+        page = sums.page([sums.add_up(ROW, "6.1", [run(60, release="6.1.0-44-amd64"), run(40, release="6.1.0-9-amd64"), run(1)])])
+        self.assertIn("- 6.1: 6.1.0-44-amd64, 6.1.0-9-amd64\n", page)
+
 
 class Runs(unittest.TestCase):
     def test_runs_of_a_row_are_kept_apart_by_kernel_and_found_again(self):
@@ -110,6 +115,15 @@ class Runs(unittest.TestCase):
         self.assertEqual(len(done), len(kept.file.read_text(encoding="utf-8").splitlines()), "runs of no row")
         self.assertFalse([each for each in done if each["failed"] and not each.get("explained")])
         self.assertFalse([each for each in done if each["commit"] != runs.UNKNOWN and not runs.is_commit(each["commit"])])
+
+    def test_the_own_path_is_trusted_unseen_up_to_the_newest_kernel_that_passed(self):
+        lines = [json.loads(line) for line in (ROOT / "docs/torture.jsonl").read_text(encoding="utf-8").splitlines()]
+        passed = [tuple(map(int, line["release"].split(".")[:2])) for line in lines
+                  if line["kernel"] == "newest" and line.get("release") and not line["failed"]]
+        text = (ROOT / "kmod/compat/mm.h").read_text(encoding="utf-8")
+        before = tuple(map(int, re.search(r"HMK_TESTED_BEFORE\s+KERNEL_VERSION\((\d+), (\d+), 0\)", text).groups()))
+        major, minor = max(passed)
+        self.assertIn(before, ((major, minor + 1), (major + 1, 0)))
 
     def test_a_run_of_a_changed_tree_is_not_kept_where_others_read_it(self):
         kept = runs.Store(ROOT / runs.DOCS[0])
@@ -167,6 +181,7 @@ class Runs(unittest.TestCase):
                     git(folder, *words)
                 return runs.state(root)
             old, new, newest = commit("kmod/a.c"), commit("kmod/b.c"), commit("daemon/c.cpp")
+            commit("kmod/README.md")
             self.assertEqual([runs.is_older(root, each, "6.1") for each in (old, new, newest, "abcdef1")], [True, False, False, True])
             self.assertEqual([runs.is_older(root, each, USER) for each in (new, newest)], [True, False], "parsers are hmkd's")
         done = [run(500, commit=old, older=True), run(60)]

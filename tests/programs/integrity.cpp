@@ -107,7 +107,7 @@ class Visitor {
     ++visits_;
     if (page(i).holds(shadow_[i], found)) return;
     if (++corrupt_ <= 5)
-      std::fprintf(stderr, "corrupt page: thread=%s page=%zu expected=%#lx found=%#lx\n", name_, i,
+      std::fprintf(stderr, "LOST: corrupt page: thread=%s page=%zu expected=%#lx found=%#lx\n", name_, i,
                    shadow_[i], found);
     page(i).write(shadow_[i]);  // count each event once
   }

@@ -93,9 +93,10 @@ def counting(runs: Sequence[Run]) -> List[Run]:
 
 @functools.lru_cache(maxsize=None)
 def is_older(root: Path, commit: str, kernel: str) -> bool:
-    """Whether what a run of `commit` was about differs in what is committed today; so does a commit that is not to be found."""
+    """Whether what a run of `commit` was about differs in what is committed today, but for what is read by people; so does a
+    commit that is not to be found."""
     paths = PARSERS if kernel == USER else MODULE
-    return subprocess.run(["git", "-C", str(root), "diff", "--quiet", commit, "HEAD", "--", *paths], check=False,
+    return subprocess.run(["git", "-C", str(root), "diff", "--quiet", commit, "HEAD", "--", *paths, ":!*.md"], check=False,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0
 
 

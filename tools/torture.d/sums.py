@@ -4,7 +4,7 @@ import datetime
 import os
 import platform
 from collections import Counter
-from typing import Any, Dict, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Set, Tuple
 
 from rows import Row
 from runs import counting, is_commit, is_reached
@@ -26,6 +26,7 @@ def add_up(row: Row, kernel: str, runs: Sequence[Dict[str, Any]]) -> Sum:
     return {"row": row.name, "kernel": kernel, **total, "wanted": row.wanted[kernel], "unit": row.unit,
             "inputs": sum(run.get("inputs", 0) for run in counted),
             "commits": _counts(counted),
+            "releases": sorted({run["release"] for run in counted if "release" in run}),
             "of": dict(parts), "failed": failed,
             "verdict": "failed" if wrong else "ok" if is_reached(row, kernel, counted) else "fewer" if counted else "not run",
             "explained": [f"{run['commit']}: {run['failed']}: {run['explained']}" for run in runs if run.get("explained")],
@@ -48,7 +49,7 @@ def page(sums: Sequence[Sum]) -> str:
              "nothing wrong, but not yet as often. *not run*: no figure. *commits*: how many on which; a run is of one commit, with "
              "module and ABI, or for a fuzzer hmkd, as they are today; what ran on older ones stands below. A huge page is one page.", "",
              f"- date: {datetime.date.today().isoformat()}", f"- host: {platform.machine()}, {os.cpu_count()} cores, guests under QEMU TCG",
-             "- the runs, a line each: [torture.jsonl](torture.jsonl)", "",
+             "- the runs, a line each: [torture.jsonl](torture.jsonl)", *_kernels(sums), "",
              "| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
     parts += ["| " + " | ".join(_cells(row)) + " |" for row in sums]
     for title, name in (("What failed", "failed"), ("What failed and is explained, counted for nothing", "explained")):
@@ -71,6 +72,14 @@ def page(sums: Sequence[Sum]) -> str:
     if inputs:
         parts += ["", "## Inputs the fuzzers made", "", *inputs]
     return "\n".join(parts) + "\n"
+
+
+def _kernels(sums: Sequence[Sum]) -> List[str]:
+    """What the names of the kernels stood for, where runs have noted it."""
+    found: Dict[str, Set[str]] = {}
+    for row in sums:
+        found.setdefault(row["kernel"], set()).update(row["releases"])
+    return [f"- {kernel}: {', '.join(sorted(releases))}" for kernel, releases in found.items() if releases]
 
 
 def _cells(row: Sum) -> Tuple[str, ...]:

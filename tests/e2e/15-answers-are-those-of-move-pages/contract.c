@@ -68,7 +68,7 @@ static long kept(const char *page, long answer)
 {
 	for (size_t i = 0; i < PAGE; i++) {
 		if (page[i] != 7)
-			errx(1, "a page lost its content");
+			errx(1, "LOST: a page has another content");
 	}
 	return answer;
 }

@@ -23,8 +23,7 @@ for group in ("few", "tight"):
     (GROUPS / group).mkdir()
 (GROUPS / "few/cpuset.mems").write_text("0-1", encoding="ascii")
 for node in (0, 1, 2):
-    pool = f"/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages"
-    Path(pool).write_text("1", encoding="ascii")
+    lib.huge_pool(node, 1)
 answers("kernel")
 answers("library")
 lib.load_module()

@@ -200,7 +200,7 @@ static void open_up(struct area *a)
 {
 	mprotect(a->at, PAGES * SIZE, PROT_READ | PROT_WRITE);
 	if (!intact(a))
-		errx(1, "what was written before the protection changed is gone");
+		errx(1, "LOST: what was written before the protection changed is gone");
 }
 
 static void locked(struct area *a)
@@ -506,7 +506,7 @@ static void read_pipe(struct area *a)
 		got += (size_t)n;
 	}
 	if (!filled(buffer, PINNED))
-		errx(1, "the pipe's content is not what was written");
+		errx(1, "LOST: the pipe's content is not what was written");
 }
 
 static void pin(struct area *a)

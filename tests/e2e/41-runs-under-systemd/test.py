@@ -206,8 +206,7 @@ lib.check([t["pid"] for t in one["targets"]] == [int(redis)], "hmkd@PID manages 
 
 load.send_signal(signal.SIGTERM)
 lib.check(load.wait(60) == 0, "every reply during the run was right")
-report = lib.run(LOAD, "check", "--socket", REDIS, "--state", STATE).stdout
-lib.check(json.loads(report.splitlines()[-1])["wrong_values"] == 0, "every value is right")
+lib.values_are_right(LOAD, REDIS, STATE)
 inside("systemctl", "stop", "redis")
 lib.wait_for(lambda: show(f"hmkd@{redis}", "ActiveState") == "inactive", 30, "hmkd@PID ends with its process")
 lib.check(show(f"hmkd@{redis}", "Result") == "success", "and well")

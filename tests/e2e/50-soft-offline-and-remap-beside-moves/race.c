@@ -69,7 +69,7 @@ static void check(unsigned int page, uint64_t value)
 	const uint64_t *words = (uint64_t *)(at + page * PAGE);
 
 	if (words[0] != value || words[PAGE / 8 - 1] != value)
-		errx(1, "page %u holds %#lx and %#lx, not %#lx", page, words[0], words[PAGE / 8 - 1], value);
+		errx(1, "LOST: page %u holds %#lx and %#lx, not %#lx", page, words[0], words[PAGE / 8 - 1], value);
 }
 
 static void fill(uint64_t value)

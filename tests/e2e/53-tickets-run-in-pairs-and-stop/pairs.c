@@ -70,8 +70,10 @@ static void fill(void)
 static int intact(void)
 {
 	for (unsigned long i = 0; i < 2 * HALF / HMK_PAGE_SIZE; i++) {
-		if (*word_of(i) != (long)i + 1)
+		if (*word_of(i) != (long)i + 1) {
+			printf("LOST: page %lu holds %ld\n", i, *word_of(i));
 			return 0;
+		}
 	}
 	return 1;
 }

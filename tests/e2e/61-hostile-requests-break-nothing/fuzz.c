@@ -384,7 +384,7 @@ static void look_through(unsigned long salt)
 	for (unsigned long i = 0; i < KNOWN / 8; i += 64) {
 		if (at[i] != known(i, salt)) {
 			shared->lost++;
-			fprintf(stderr, "NOT OK: %p of %d holds %#lx, not %#lx\n", (void *)&at[i], getpid(), at[i], known(i, salt));
+			fprintf(stderr, "LOST: %p of %d holds %#lx, not %#lx\n", (void *)&at[i], getpid(), at[i], known(i, salt));
 			return;
 		}
 	}

@@ -30,7 +30,7 @@ def fuzz(seconds, calls):
     done = subprocess.run(["taskset", "-c", "0,1", lib.helper("fuzz"), str(seconds), str(calls), seed], check=False,
                           stdout=subprocess.PIPE, text=True)
     print(done.stdout, flush=True)
-    lib.check(done.returncode == 0, "nothing was lost")
+    lib.intact(done.returncode == 0, "nothing was lost")
     reached = int(re.search(r"reached (\d+) places", done.stdout).group(1))
     if KCOV.exists():
         lib.check(reached > 0, f"{reached} of {places()} places of hmk.ko were reached")

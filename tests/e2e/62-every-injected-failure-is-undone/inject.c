@@ -234,7 +234,7 @@ static void check_memory(const char *what, unsigned int nth)
 {
 	for (unsigned long i = 0; i < PAGES; i++) {
 		if (*(unsigned long *)(memory + i * 4096) != i + 1)
-			wrong(what, nth, "a page lost its contents");
+			wrong(what, nth, "LOST: a page has other contents");
 	}
 }
 

@@ -38,6 +38,7 @@
 struct mover {
 	int fd;
 	unsigned int first;	/* where it begins in the order of paths and nodes */
+	enum ship_mode only;	/* the way of asking, SHIP_MODES: all in turn */
 	atomic_ulong calls;
 	int last;	/* errno that ended it */
 	struct ship ship;
@@ -90,11 +91,11 @@ static pid_t spawn(void)
 }
 
 /* Once, the n-th time: node after node on every path, as hmkd does and otherwise. */
-static int move(struct ship *s, unsigned long n)
+static int move(struct ship *s, enum ship_mode mode, unsigned long n)
 {
 	static const __u32 how[] = { 0, HMK_MOVE_SYNC_COPY, HMK_MOVE_FORCE_VMA, HMK_MOVE_SHARED };
 
-	return ship_move(s, ship_mode_of(n), how[n % 4], 0, (__u64)memory, BYTES, (int)(n / 4 % 4), (int)(n / 5 % 4));
+	return ship_move(s, mode, how[n % 4], 0, (__u64)memory, BYTES, (int)(n / 4 % 4), (int)(n / 5 % 4));
 }
 
 /* Until the target has gone. */
@@ -106,8 +107,8 @@ static void *moves(void *arg)
 	do {
 		const unsigned long n = m->first + m->calls;
 
-		mode = ship_mode_of(n);
-		m->last = move(&m->ship, n);
+		mode = m->only == SHIP_MODES ? ship_mode_of(n) : m->only;
+		m->last = move(&m->ship, mode, n);
 		m->calls++;
 	} while (!m->last);
 	killed_in[mode]++;
@@ -162,7 +163,7 @@ static void measure(void)
 	for (unsigned long n = 0; n < MEASURED; n++) {
 		const double start = now();
 
-		check(!move(&ship, n), "what lives can be moved", 0);
+		check(!move(&ship, ship_mode_of(n), n), "what lives can be moved", 0);
 		if (now() - start > longest)
 			longest = now() - start;
 	}
@@ -174,9 +175,10 @@ static void measure(void)
 	close(fd);
 }
 
-static unsigned long one(unsigned long round)
+static unsigned long one(unsigned long round, enum ship_mode only)
 {
-	struct mover m = { .fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC), .first = (unsigned int)rand() % 16 };
+	struct mover m = { .fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC), .only = only,
+			   .first = (unsigned int)rand() % 16 };
 	pthread_t thread;
 	unsigned long calls;
 	double end;
@@ -219,13 +221,14 @@ static __u32 known_switches(void)
 	return info.features >> HMK_FEAT_SPLIT_HUGE & 1 ? HMK_SWITCH_SPLIT_HUGE : 0;
 }
 
-static int lacking(void)
+/* A way of asking in which nobody was killed yet or nothing had moved; SHIP_MODES: none, all are asked in turn. */
+static enum ship_mode lacking(void)
 {
-	for (unsigned int i = 0; i < SHIP_MODES; i++) {
-		if (!killed_in[i] || !moved[i].pages)
-			return 1;
-	}
-	return 0;
+	unsigned int mode = 0;
+
+	while (mode < SHIP_MODES && killed_in[mode] && moved[mode].pages)
+		mode++;
+	return mode;
 }
 
 int main(int argc, char **argv)
@@ -243,8 +246,8 @@ int main(int argc, char **argv)
 	madvise(memory, BYTES / 2, MADV_HUGEPAGE);
 	measure();
 	end = now() + atof(argv[1]);
-	while (now() < end || (lacking() && now() < end + LONGER))
-		calls += one(kills++);
+	while (now() < end || (lacking() != SHIP_MODES && now() < end + LONGER))
+		calls += one(kills++, lacking());
 	printf("kills %lu, moves of the whole target %lu, not let go in time %lu\n", kills, calls, late);
 	for (unsigned int i = 0; i < SHIP_MODES; i++)
 		printf("asked %s: %lu kills, %lu pages\n", ship_names[i], killed_in[i], moved[i].pages);

@@ -105,7 +105,7 @@ static void one(const char *module, char *memory, unsigned long round)
 	}
 	check(access(HMK_DEVICE_PATH, F_OK), "the device is gone");
 	for (unsigned long i = 0; i < BYTES; i += 4096)
-		check(memory[i] == 'm', "memory keeps its contents");
+		check(memory[i] == 'm', "LOST: memory keeps its contents");
 }
 
 int main(int argc, char **argv)

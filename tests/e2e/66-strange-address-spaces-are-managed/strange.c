@@ -75,6 +75,8 @@ static unsigned int move_some(int fd, char *const *page, unsigned int nr, unsign
 		moved += status[i] == 2;
 		kept += *(unsigned int *)page[i] == first + i + 1;
 	}
+	if (kept != nr)
+		printf("LOST: %u of %u pages hold something else\n", nr - kept, nr);
 	check(kept == nr, "contents are kept");
 	free(ranges);
 	free(status);

@@ -48,7 +48,7 @@ static void check(const char *page, unsigned long pages, char value)
 {
 	for (unsigned long i = 0; i < pages * PAGE; i += PAGE) {
 		if (page[i] != value)
-			errx(1, "%p holds %d, not %d", (void *)(page + i), page[i], value);
+			errx(1, "LOST: %p holds %d, not %d", (void *)(page + i), page[i], value);
 	}
 }
 

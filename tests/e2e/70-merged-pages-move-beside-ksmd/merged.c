@@ -33,7 +33,7 @@ static void check(void)
 {
 	for (unsigned long i = 0; i < PAGES * PAGE; i++) {
 		if (memory[i] != (char)(i / PAGE % CONTENTS + 1))
-			errx(1, "byte %lu holds %d", i, memory[i]);
+			errx(1, "LOST: byte %lu holds %d", i, memory[i]);
 	}
 }
 

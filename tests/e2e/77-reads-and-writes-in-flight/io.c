@@ -56,7 +56,7 @@ static void compare(const char *found, const char *right, size_t length, const c
 		words += !!memcmp(found + i, right + i, 8);
 	wrong++;
 	wrong_words += words;
-	fprintf(stderr, "%s of %zu bytes: %lu words wrong\n", what, length, words);
+	fprintf(stderr, "LOST: %s of %zu bytes: %lu words wrong\n", what, length, words);
 }
 
 /* Bytes never seen before, in every word of every page. */

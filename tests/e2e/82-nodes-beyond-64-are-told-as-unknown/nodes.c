@@ -139,9 +139,11 @@ int main(void)
 	check(record_of(table, a.table_bytes, base + 2 * REGION)->node == 3, "what has come from there is known");
 	for (size_t i = 0; i < AREAS; i++) {
 		const char *at = base + i * REGION;
+		const int kept = at[0] == areas[i].other && at[AWAY * PAGE] == areas[i].node && at[REGION - 1] == areas[i].node;
 
-		check(at[0] == areas[i].other && at[AWAY * PAGE] == areas[i].node && at[REGION - 1] == areas[i].node,
-		      "contents are kept");
+		if (!kept)
+			printf("LOST: area %zu holds %d, %d and %d\n", i, at[0], at[AWAY * PAGE], at[REGION - 1]);
+		check(kept, "contents are kept");
 	}
 	memset(&s, 0, sizeof(s));
 	s.size = sizeof(s);
