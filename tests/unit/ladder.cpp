@@ -63,8 +63,8 @@ TEST(Ladder, TakesAGroupThatItsShortestWindowHolds) {
 TEST(Ladder, TakesTheFlushOutOfTheShortestWindow) {
   const hmk_ladder l = ladder();
   const __u64 window = l.window_ns[5];
-  EXPECT_EQ(hmk_ladder_group(&l, 3, window - 3 * 500, 500), 3u);
-  EXPECT_EQ(hmk_ladder_group(&l, 3, window - 3 * 500 + 1, 500), 2u);
+  EXPECT_EQ(hmk_ladder_group(&l, 3, window - 1500, 500), 3u);
+  EXPECT_EQ(hmk_ladder_group(&l, 3, window - 1499, 500), 2u);
   EXPECT_EQ(hmk_ladder_group(&l, 3, window - 1, 500), 1u);
   EXPECT_EQ(hmk_ladder_group(&l, 3, window, 500), 1u);
   EXPECT_EQ(hmk_ladder_group(&l, 3, window + 1, 500), 1u);
