@@ -90,6 +90,7 @@ enum {
 	HMK_FEAT_SPLIT_HUGE,		/* huge pages whose parts differ can be split */
 	HMK_FEAT_MOVE_PAIRED,		/* HMK_MOVE_PAIRED and HMK_RESULT_CANCEL are known */
 	HMK_FEAT_LSM_CHECK,		/* security modules can be asked: others' memory moves */
+	HMK_FEAT_DENSE,			/* HMK_SWITCH_DENSE and HMK_RANGE_CLASS are known */
 	HMK_FEAT_NR
 };
 
@@ -145,7 +146,13 @@ enum { HMK_FLUSH_NONE = 0, HMK_FLUSH_ROUND = 1 };
 #define HMK_SWITCH_SPLIT_HUGE		(1u << 3)	/* needs HMK_FEAT_SPLIT_HUGE */
 /* num_scans windows of one length, cleared at each read: chapter 8's, hotness as HK-9 has it */
 #define HMK_SWITCH_EQUAL_WINDOWS	(1u << 4)
-#define HMK_SWITCH_ALL			((1u << 5) - 1)
+/*
+ * Read every page instead of samples while half of the budget pays for that. Not with
+ * EQUAL_WINDOWS, nor with more than HMK_DENSE_SCANS reads.
+ */
+#define HMK_SWITCH_DENSE		(1u << 5)
+#define HMK_SWITCH_ALL			((1u << 6) - 1)
+#define HMK_DENSE_SCANS			3u
 
 struct hmk_params {
 	__u64 mask;		/* HMK_PARAM_* of the members given */
@@ -239,6 +246,17 @@ struct hmk_interval {
 #define HMK_RECORD_STALE	(1u << 2)	/* not sampled in this interval */
 
 /*
+ * With HMK_SWITCH_DENSE a region whose pages differ has one record for each class of its pages
+ * and node instead of one for all, next to each other, the hottest class first. All have its
+ * borders, @generation and @samples; each has the hotness and the rate of its pages, and says
+ * how many they are: @resident_pages, all on @node. A class is hotness in half windows,
+ * rounded to the nearest.
+ */
+#define HMK_RECORD_CLASS_SHIFT	8
+#define HMK_RECORD_CLASS_MASK	(0x3fu << HMK_RECORD_CLASS_SHIFT)	/* class + 1; 0: all pages */
+#define HMK_CLASSES		33u	/* 0 .. twice the most windows */
+
+/*
  * Hotness counts windows, the longest of a ladder first: each is an eighth of the one before
  * (a quarter with num_scans 4 and 5, half with more), the first the interval's. So it is a
  * logarithm of the rate. With HMK_SWITCH_EQUAL_WINDOWS all windows have one length, and it is
@@ -291,11 +309,21 @@ struct hmk_record {
 #define HMK_MOVE_TEST_WRITE_BIT	(1u << 29)	/* with FORCE_VMA: believe the write bit alone */
 #define HMK_MOVE_TEST_NO_FLUSH	(1u << 30)
 
+/*
+ * Of a range, what HMK_SWITCH_DENSE has found to be of one class and is on one node; other
+ * pages count as absent. Where pages are not read one by one none is of any class. Ranges of
+ * different classes or nodes may overlap.
+ */
+#define HMK_RANGE_CLASS(class)	((class) + 1u)
+#define HMK_RANGE_FROM(node)	(((node) + 1u) << 8)
+#define HMK_RANGE_CLASS_MASK	0xffu
+#define HMK_RANGE_FROM_MASK	0xff00u
+
 /* One range to move. Node -1 asks where its pages are (needs @status). */
 struct hmk_range {
 	__u64 start, length;	/* multiples of 4096; at most 1 TiB */
 	__s32 node;
-	__u32 flags;		/* 0 */
+	__u32 flags;		/* 0, or HMK_RANGE_CLASS() | HMK_RANGE_FROM() */
 	/* __s32 per page, as move_pages(2) writes them, or 0; not with HMK_MOVE_TICKET */
 	__u64 status;
 };
@@ -320,7 +348,7 @@ struct hmk_range_result {
 	__u64 pages_recopied;	/* written during the pre-copy, copied again */
 	__u64 pages_sync;	/* copied while unmapped, never pre-copied */
 	__u64 pages_already;	/* on the target node before */
-	__u64 pages_absent;	/* nothing mapped there */
+	__u64 pages_absent;	/* nothing mapped there, or not of the range's class */
 	__u64 refused[HMK_REFUSED_NR];
 	__u32 chunks;
 	__u32 chunks_switched;	/* chunks a write switched to synchronous (HK-47) */
