@@ -15,6 +15,7 @@
 #include "trace.h"
 
 #define FIRST_SAMPLES	2u	/* of each region in the first interval, at most */
+#define DENSE_PARTS	16u	/* of the budget: for choosing samples where every page is read */
 
 /**
  * hmk_regions_reserve() - make room in an array, keeping what it holds.
@@ -65,6 +66,9 @@ static u32 adapt_num_samples(const struct hmk_profile *p)
 
 	if (params->switches & HMK_SWITCH_NO_BUDGET)
 		return max(p->now.nr, 1u) * HMK_CORE_MAX_QUOTA;
+	if (p->dense.on)	/* they are chosen, not looked at, and only guide the regions */
+		return hmk_budget_plan(p->charge.budget_ns / DENSE_PARTS, HMK_BUDGET_AIM_PERCENT,
+				       max(p->cost.choice_ns, 1u), 0, 0);
 	return hmk_budget_plan(p->charge.budget_ns, HMK_BUDGET_AIM_PERCENT, cost_ns, 0,
 			       hmk_charge_fixed(p));
 }
@@ -166,7 +170,10 @@ int hmk_plan_samples(struct hmk_profile *p)
 	return adapt_reserve_samples(p, total);
 }
 
-/* Without memory for the longer array nothing is split: it is only less sharp. */
+/*
+ * Without memory for the longer array nothing is split: it is only less sharp. Where every page
+ * is read classes tell more than borders, of which each takes records.
+ */
 static void adapt_split(struct hmk_profile *p)
 {
 	const struct hmk_split_rule rule = {
@@ -175,7 +182,7 @@ static void adapt_split(struct hmk_profile *p)
 	};
 	struct hmk_split_result res;
 
-	if (!hmk_budget_may_split(p->adapt.tau1_q16, &p->adapt.tau) ||
+	if (p->dense.on || !hmk_budget_may_split(p->adapt.tau1_q16, &p->adapt.tau) ||
 	    hmk_regions_reserve(&p->next, hmk_regions_split_room(p->now.at, p->now.nr, &rule)))
 		return;
 	p->next.nr = hmk_regions_split(p->now.at, p->now.nr, p->samples.at, p->next.at,

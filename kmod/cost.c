@@ -68,7 +68,10 @@ void hmk_cost_track(struct hmk_profile *p, u64 profile_ns)
 		cost->group_ns =
 			hmk_budget_track_fixed(cost->group_ns,
 					       div_u64(w->took_ns - w->passes_ns, w->groups));
-	if (p->params.scan_cost_ns)
+	if (p->dense.on && w->visits)
+		p->dense.piece_ns = hmk_budget_track(p->dense.piece_ns,
+						     div64_u64(w->passes_ns, w->visits));
+	if (p->params.scan_cost_ns || p->dense.on)
 		return;
 	if (w->visits)
 		cost->look_ns = hmk_budget_track(cost->look_ns,

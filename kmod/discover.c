@@ -20,9 +20,9 @@ static bool discover_is_shmem(const struct vm_area_struct *vma)
 
 /*
  * Anonymous memory, shared memory, and private file mappings that were written: of these
- * only the pages that were (hmk_leaf_counts()).
+ * only the pages that were (hmk_leaf_counts()). Return: HMK_KIND_*, -1 for what takes no part.
  */
-static int discover_kind(const struct vm_area_struct *vma)
+int hmk_discover_kind(const struct vm_area_struct *vma)
 {
 	if (!hmk_vma_takes_part(vma))
 		return -1;
@@ -75,7 +75,7 @@ static u64 discover_vma(struct mm_struct *mm, struct hmk_profile *p,
 			const struct vm_area_struct *vma, u64 from, u32 *left)
 {
 	u64 start, stop = max_t(u64, from, vma->vm_start);
-	int kind = discover_kind(vma);
+	int kind = hmk_discover_kind(vma);
 
 	if (kind < 0)
 		return vma->vm_end;

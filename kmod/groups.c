@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The samples of an interval in groups, each with windows of its rung (core/schedule.h):
- * cleared, flushed, read, in between waited for. No lock is held while it waits.
+ * The samples of an interval, or its pieces where every page is read (dense.h), in groups,
+ * each with windows of its rung (core/schedule.h): cleared, flushed, read, in between waited
+ * for. No lock is held while it waits.
  */
 #include <linux/kthread.h>
 #include <linux/math64.h>
@@ -24,11 +25,24 @@ struct places {
 	u32 open[HMK_LADDER_MAX];
 };
 
+static void groups_count_pieces(struct hmk_profile *p, struct hmk_schedule *plan)
+{
+	struct hmk_piece *piece;
+	unsigned long index;
+
+	xa_for_each(&p->dense.pieces, index, piece)
+		hmk_pause(++plan->left[piece->rung]);
+}
+
 /* How many samples each rung has. */
 static void groups_count(struct hmk_profile *p, struct hmk_schedule *plan)
 {
 	u32 i;
 
+	if (p->dense.on) {
+		groups_count_pieces(p, plan);
+		return;
+	}
 	for (i = 0; i < p->now.nr; i++) {
 		hmk_pause(i);
 		if (!(p->now.at[i].flags & HMK_REGION_STALE))
@@ -52,6 +66,22 @@ static u32 groups_deal(const struct hmk_profile *p, u32 n, u32 all, u32 parts)
 	return part * (all / parts) + min(part, all % parts) + n / parts;
 }
 
+/* As below. */
+static void groups_order_pieces(struct hmk_profile *p, const struct hmk_schedule *plan,
+				const u32 *first)
+{
+	u32 dealt[HMK_LADDER_MAX] = {}, i;
+	struct hmk_piece *piece;
+	unsigned long index;
+
+	xa_for_each(&p->dense.pieces, index, piece) {
+		i = groups_deal(p, dealt[piece->rung]++, plan->left[piece->rung],
+				plan->parts[piece->rung]);
+		p->dense.order[first[piece->rung] + i] = piece;
+		hmk_pause(i);
+	}
+}
+
 /*
  * Samples by rung, those of a rung part by part: the sample in place n of that order is the
  * one at samples[n].turn. @first[rung] is where a rung begins.
@@ -62,6 +92,10 @@ static void groups_order(struct hmk_profile *p, const struct hmk_schedule *plan,
 
 	for (i = 0, first[0] = 0; i < HMK_LADDER_MAX - 1; i++)
 		first[i + 1] = first[i] + plan->left[i];
+	if (p->dense.on) {
+		groups_order_pieces(p, plan, first);
+		return;
+	}
 	for (n = 0; n < p->now.nr; n++) {
 		const struct hmk_region *r = hmk_scan_region(p, n);
 		u32 end = at + r->quota;
@@ -92,6 +126,12 @@ static void groups_flush(struct hmk_session *s)
 		hmk_charge_flush(p, s->mm);
 }
 
+/* What a look costs: at a sample, or at a piece. */
+static u32 groups_look_ns(const struct hmk_profile *p)
+{
+	return p->dense.on ? p->dense.piece_ns : p->cost.look_ns;
+}
+
 /* What a group costs beside its looks: its flush and its wake-ups; of late, or in this interval. */
 static u64 groups_overhead_ns(struct hmk_profile *p)
 {
@@ -111,11 +151,11 @@ static bool groups_afford(struct hmk_profile *p, const struct hmk_schedule *plan
 
 	if (p->watch.visits)
 		cost_ns = div64_u64(p->watch.passes_ns, p->watch.visits);
-	cost_ns = looks * max_t(u64, cost_ns, p->cost.look_ns) +
+	cost_ns = looks * max_t(u64, cost_ns, groups_look_ns(p)) +
 		  (plan->depth + 1) * groups_overhead_ns(p);
 	if (p->watch.groups >= GROUPS_MOST)	/* what is free is samples, not flushes */
 		return hmk_charge_used(p) + cost_ns < p->charge.stop_ns;
-	return hmk_charge_affords(p, p->watch.begun, cost_ns);
+	return hmk_charge_affords(p, p->dense.on ? U32_MAX : p->watch.begun, cost_ns);
 }
 
 /* What is left of the samples cannot be paid for. */
@@ -133,10 +173,19 @@ static u32 groups_scan(struct hmk_session *s, u32 group, u32 nr,
 		       const struct hmk_read *read)
 {
 	u64 begin = hmk_charge_used(&s->prof);
-	u32 done = hmk_scan_group(s->mm, &s->prof, group, nr, read);
+	u32 done = s->prof.dense.on ? hmk_dense_group(s->mm, &s->prof, group, nr, read)
+				    : hmk_scan_group(s->mm, &s->prof, group, nr, read);
 
 	s->prof.watch.passes_ns += hmk_charge_since(&s->prof, begin);
 	return done;
+}
+
+static void groups_forget(struct hmk_profile *p, u32 group, u32 nr)
+{
+	if (p->dense.on)
+		hmk_dense_forget(p, group, nr);
+	else
+		hmk_scan_forget(p, group, nr);
 }
 
 static void groups_open(struct hmk_session *s, struct hmk_schedule *plan,
@@ -166,11 +215,11 @@ static void groups_read(struct hmk_session *s, struct hmk_schedule *plan, const 
 	u32 done = groups_scan(s, group, g->nr, &read);
 
 	/* By their place, whatever was seen: what is left of the group stands for all of it. */
-	hmk_scan_forget(p, group + done, g->nr - done);
+	groups_forget(p, group + done, g->nr - done);
 	p->watch.unpaid += g->nr - done;
 	g->nr = done;
 	if (hmk_schedule_read(plan, ktime_get_ns())) {
-		hmk_scan_forget(p, group, done);
+		groups_forget(p, group, done);
 		p->watch.late_groups++;
 		p->flags |= HMK_INTERVAL_LATE;
 	}
@@ -211,7 +260,7 @@ bool hmk_groups_watch(struct hmk_session *s)
 		.ladder = &p->windows.ladder,
 		.end_ns = p->start_ns + p->span_ns,
 		.flush_ns = p->charge.flush_ns,
-		.visit_ns = p->cost.look_ns,
+		.visit_ns = groups_look_ns(p),
 	};
 	struct places at;
 	u32 round = 0;
@@ -240,6 +289,8 @@ bool hmk_groups_watch(struct hmk_session *s)
 			return false;
 	}
 	p->watch.took_ns = hmk_charge_since(p, p->watch.began_ns);
+	if (p->dense.on)
+		hmk_dense_settle(p);
 	hmk_scan_settle(p);
 	return !kthread_should_stop();
 }

@@ -68,6 +68,7 @@ static int interval_begin(struct hmk_session *s, struct mm_struct *mm)
 	hmk_census(s, mm);
 	hmk_huge_examine(mm, p);	/* before samples are chosen: they see its leaves */
 	hmk_windows_place(p);
+	hmk_dense_begin(p, mm);
 	err = hmk_plan_samples(p);
 	if (err)
 		return err;
@@ -139,7 +140,7 @@ static void interval_account(struct hmk_session *s, const struct hmk_interval *i
 	st->state_bytes = sizeof(*s) + table +
 		(u64)(p->now.cap + p->next.cap) * sizeof(struct hmk_region) +
 		(u64)p->spans_cap * sizeof(struct hmk_span) +
-		(u64)p->samples.cap * sizeof(struct hmk_sample);
+		(u64)p->samples.cap * sizeof(struct hmk_sample) + hmk_dense_bytes(&p->dense);
 	memcpy(st->resident_pages, resident, sizeof(resident));
 	spin_unlock(&s->stats_lock);
 }
@@ -222,7 +223,7 @@ static bool interval_watch(struct hmk_session *s, u32 *scans)
 	if (!hmk_ladder_climbs(&p->windows.ladder))
 		return interval_rounds(s, scans);
 	go_on = hmk_groups_watch(s);
-	*scans = p->watch.visits;
+	*scans = p->watch.visits * (p->dense.on ? HMK_DENSE_PAGES : 1);
 	return go_on;
 }
 

@@ -8,6 +8,7 @@
 #include "compat/flush.h"
 #include "compat/symbols.h"
 #include "copy.h"
+#include "dense.h"
 #include "selftest.h"
 
 static bool hmk_symbols = true;
@@ -32,20 +33,27 @@ static int __init hmk_init(void)
 	err = hmk_copy_init();
 	if (err)
 		return err;
+	err = hmk_dense_init();
+	if (err)
+		goto no_dense;
 	wrong = hmk_fail_selftest ? "it was told to fail" : hmk_selftest();
 	if (wrong) {
 		pr_warn("self-test: %s: pages are moved by migrate_vma only\n", wrong);
 		hmk_symbols_distrust();
 	}
 	err = hmk_chardev_init();
-	if (err)
-		hmk_copy_exit();
+	if (!err)
+		return 0;
+	hmk_dense_exit();
+no_dense:
+	hmk_copy_exit();
 	return err;
 }
 
 static void __exit hmk_exit(void)
 {
 	hmk_chardev_exit();
+	hmk_dense_exit();
 	hmk_copy_exit();
 }
 

@@ -48,6 +48,12 @@ struct hmk_run {
 	int (*stop)(const struct hmk_run *run);
 	/* Asked when range @i begins: 0 or why it is refused; the others go on. May be NULL. */
 	int (*begin)(const struct hmk_run *run, u32 i);
+	/*
+	 * Which of @nr pages from @start on are of the class that range @i asks for: bits of
+	 * @picked. May be NULL where no range has flags.
+	 */
+	void (*pick)(const struct hmk_run *run, u32 i, unsigned long start, u32 nr,
+		     unsigned long *picked);
 	/* Range @i was tried and has ended. */
 	void (*moved)(struct hmk_run *run, u32 i);
 	atomic_t next;		/* range to take */
@@ -59,6 +65,9 @@ struct hmk_chunk {
 	struct mm_struct *mm;
 	unsigned long start, end;
 	int node;		/* -1: only ask where the pages are */
+	u32 range;		/* its number in the run */
+	int from;		/* with @picks: where pages have to be */
+	bool picks;		/* not all pages: those in @picked */
 	u32 flags;		/* HMK_MOVE_* */
 	unsigned long vm_flags;	/* of the VMA, while the commit holds its lock */
 	bool own;		/* commit by the own path, else by migrate_vma */
@@ -69,6 +78,7 @@ struct hmk_chunk {
 	u32 nr_protected;	/* entries that lost a write or dirty bit */
 	unsigned int stride;	/* shift of the smallest of them */
 	u32 off_lru;		/* pages that sit in some CPU's LRU batch, or are isolated */
+	DECLARE_BITMAP(picked, HMK_CHUNK_PAGES);
 	u16 order[HMK_CHUNK_PAGES];	/* of the commit */
 	struct hmk_page page[HMK_CHUNK_PAGES];
 	s32 status[HMK_CHUNK_PAGES];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The result table: regions to shared memory, double-buffered (HK-57, HK-58). */
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -151,13 +152,73 @@ static void table_write_record(struct hmk_record *rec, const struct hmk_region *
 	hmk_windows_tell(p, r, rec);
 }
 
+/* What its pages of a class are like, and that they are on one node. */
+static void table_write_class(struct hmk_record *rec, const struct hmk_profile *p, u32 class,
+			      u32 pages, int node)
+{
+	const struct hmk_tally *t = p->dense.tally;
+
+	rec->flags |= (class + 1) << HMK_RECORD_CLASS_SHIFT;
+	rec->resident_pages = pages;
+	rec->away_pages = 0;
+	rec->node = node;
+	rec->away_node = -1;
+	hmk_windows_tell_class(p, div_u64(t->heat[class] * (HMK_CORE_Q16_ONE / HMK_DENSE_STEP),
+					  t->of_class[class]), rec);
+}
+
+/* Where records go; what is beyond the table is only counted. */
+struct writer {
+	struct hmk_record *rec;
+	u32 nr, room;
+	u64 resident;
+};
+
+static void table_add(struct writer *w, const struct hmk_record *rec)
+{
+	w->resident += rec->resident_pages;
+	if (w->nr < w->room)
+		w->rec[w->nr] = *rec;
+	w->nr++;
+}
+
+static void table_add_classes(struct writer *w, const struct hmk_record *all,
+			      const struct hmk_profile *p)
+{
+	const struct hmk_tally *t = p->dense.tally;
+	u32 class, node;
+
+	for (class = t->highest + 1; class-- > t->lowest;) {
+		for (node = 0; node < HMK_MAX_NODES; node++) {
+			struct hmk_record rec = *all;
+
+			if (!(t->nodes >> node & 1) || !t->pages[class][node])
+				continue;
+			table_write_class(&rec, p, class, t->pages[class][node], node);
+			table_add(w, &rec);
+		}
+	}
+}
+
+/* One record of a region, or several. */
+static void table_add_region(struct writer *w, struct hmk_profile *p, const struct hmk_region *r)
+{
+	struct hmk_record rec;
+
+	table_write_record(&rec, r, p);
+	if (hmk_dense_tally(p, r))
+		table_add_classes(w, &rec, p);
+	else
+		table_add(w, &rec);
+}
+
 /*
  * The old table stays mapped with the flag set: its readers map the new one,
  * which says "nothing published" until this interval is in it.
  */
-static void table_grow(struct hmk_session *s, u32 regions)
+static void table_grow(struct hmk_session *s, u32 records)
 {
-	struct hmk_table *bigger = table_alloc(regions + regions / 2);
+	struct hmk_table *bigger = table_alloc(records + records / 2);
 	struct hmk_table *old;
 
 	if (!bigger)
@@ -170,6 +231,28 @@ static void table_grow(struct hmk_session *s, u32 regions)
 	table_free(old);
 }
 
+static struct hmk_interval *table_buffer(const struct hmk_table *t, u64 seq)
+{
+	return (void *)t->header + t->header->buffer_offset[seq & 1];
+}
+
+/* All records, as far as there is room. Where there is not, all are gone over for their number. */
+static struct writer table_write(struct hmk_session *s, u64 seq)
+{
+	struct hmk_profile *p = &s->prof;
+	struct writer w = {
+		.rec = (struct hmk_record *)(table_buffer(s->table, seq) + 1),
+		.room = s->table->capacity,
+	};
+	u32 i;
+
+	for (i = 0; i < p->now.nr; i++) {
+		table_add_region(&w, p, &p->now.at[i]);
+		hmk_pause(i);
+	}
+	return w;
+}
+
 /**
  * hmk_publish() - show the regions of the interval that has ended.
  * @s:  runs in its interval thread, which alone writes the table.
@@ -177,28 +260,20 @@ static void table_grow(struct hmk_session *s, u32 regions)
  */
 void hmk_publish(struct hmk_session *s, const struct hmk_interval *iv)
 {
-	const struct hmk_region_array *now = &s->prof.now;
+	struct writer w = table_write(s, iv->seq);
 	struct hmk_table_header *header;
 	struct hmk_interval *buffer;
-	struct hmk_record *rec;
-	u64 resident = 0;
-	u32 i, nr;
 
-	if (now->nr > s->table->capacity)
-		table_grow(s, now->nr);
-	header = s->table->header;
-	nr = min(now->nr, s->table->capacity);
-	buffer = (void *)header + header->buffer_offset[iv->seq & 1];
-	rec = (struct hmk_record *)(buffer + 1);
-	for (i = 0; i < nr; i++) {
-		table_write_record(&rec[i], &now->at[i], &s->prof);
-		resident += now->at[i].resident_pages;
-		hmk_pause(i);
+	if (w.nr > w.room) {
+		table_grow(s, w.nr);
+		w = table_write(s, iv->seq);
 	}
+	header = s->table->header;
+	buffer = table_buffer(s->table, iv->seq);
 	*buffer = *iv;
-	buffer->nr_regions = nr;
-	buffer->resident_pages = resident;
-	if (nr < now->nr)
+	buffer->nr_regions = min(w.nr, w.room);
+	buffer->resident_pages = w.resident;
+	if (w.nr > w.room)
 		buffer->flags |= HMK_INTERVAL_TRUNCATED;
 	smp_store_release(&header->seq, iv->seq);	/* pairs with the reader's acquire */
 	smp_wmb();	/* before the next interval overwrites the older buffer */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* HMK_IOC_MOVE: check everything, then move now or queue a ticket. */
+#include <linux/bitfield.h>
 #include <linux/mm.h>
 #include <linux/nodemask.h>
 #include <linux/pagemap.h>
@@ -28,12 +29,22 @@ static u32 known_flags(void)
 			     HMK_MOVE_TEST_LATE_COUNT | HMK_MOVE_TEST_POISON : 0);
 }
 
+/* 0, or a class and a node to take it from: both. */
+static bool check_range_flags(u32 flags)
+{
+	u32 class = FIELD_GET(HMK_RANGE_CLASS_MASK, flags);
+	u32 from = FIELD_GET(HMK_RANGE_FROM_MASK, flags);
+
+	return !flags || (!(flags & ~(HMK_RANGE_CLASS_MASK | HMK_RANGE_FROM_MASK)) &&
+			  class && class <= HMK_CLASSES && from && from <= HMK_MAX_NODES);
+}
+
 static int check_range(const struct hmk_range *r, const struct hmk_move *m,
 		       const nodemask_t *allowed)
 {
 	u64 end;
 
-	if (r->flags || !r->length || (r->start | r->length) & ~PAGE_MASK ||
+	if (!check_range_flags(r->flags) || !r->length || (r->start | r->length) & ~PAGE_MASK ||
 	    r->length > MAX_RANGE_BYTES || check_add_overflow(r->start, r->length, &end) ||
 	    end > TASK_SIZE_MAX)
 		return -EINVAL;
@@ -53,9 +64,22 @@ static int range_by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+static int range_by_flags(const void *a, const void *b)
+{
+	const struct hmk_range *x = a, *y = b;
+
+	return x->flags < y->flags ? -1 : x->flags > y->flags ? 1 : range_by_start(a, b);
+}
+
+static u64 range_end(const struct hmk_range *r)
+{
+	return r->start + r->length;
+}
+
 /* Sorts a copy: the caller's order is the order of the moves. */
 static int check_overlap(const struct hmk_range *ranges, u32 nr)
 {
+	u64 end[2] = {};	/* of ranges whole, and of those with a class */
 	struct hmk_range *sorted;
 	int err = 0;
 	u32 i;
@@ -66,10 +90,18 @@ static int check_overlap(const struct hmk_range *ranges, u32 nr)
 	if (!sorted)
 		return -ENOMEM;
 	memcpy(sorted, ranges, nr * sizeof(*sorted));
-	sort(sorted, nr, sizeof(*sorted), range_by_start, NULL);
+	sort(sorted, nr, sizeof(*sorted), range_by_flags, NULL);
 	for (i = 1; i < nr; i++) {
-		if (sorted[i].start < sorted[i - 1].start + sorted[i - 1].length)
+		if (sorted[i].flags == sorted[i - 1].flags &&
+		    sorted[i].start < range_end(&sorted[i - 1]))
 			err = -EBUSY;
+	}
+	/* All pages of a range, and some of another. */
+	sort(sorted, nr, sizeof(*sorted), range_by_start, NULL);
+	for (i = 0; i < nr; i++) {
+		if (sorted[i].start < end[!sorted[i].flags])
+			err = -EBUSY;
+		end[!!sorted[i].flags] = max(end[!!sorted[i].flags], range_end(&sorted[i]));
 	}
 	kvfree(sorted);
 	return err;
@@ -137,6 +169,13 @@ static void request_moved(struct hmk_run *run, u32 i)
 			&run->results[i]);
 }
 
+static void request_pick(const struct hmk_run *run, u32 i, unsigned long start, u32 nr,
+			 unsigned long *picked)
+{
+	hmk_dense_pick(container_of(run, struct request, run)->session,
+		       FIELD_GET(HMK_RANGE_CLASS_MASK, run->ranges[i].flags) - 1, start, nr, picked);
+}
+
 static int move_now(struct hmk_session *s, const struct hmk_move *m,
 		    const struct hmk_range *ranges)
 {
@@ -144,7 +183,8 @@ static int move_now(struct hmk_session *s, const struct hmk_move *m,
 		.run = {
 			.mm = s->mm, .pid = s->pid, .ranges = ranges,
 			.nr_ranges = m->nr_ranges, .flags = m->flags,
-			.chunk_pages = m->chunk_pages, .stop = request_stop, .moved = request_moved,
+			.chunk_pages = m->chunk_pages, .stop = request_stop, .pick = request_pick,
+			.moved = request_moved,
 		},
 		.session = s,
 	};

@@ -56,6 +56,7 @@ static bool scan_choose_one(struct hmk_profile *p, const struct hmk_region *r, u
 		*sample = (struct hmk_sample){
 			.addr = max_t(u64, leaf.addr, r->start),
 			.count = p->params.switches & HMK_SWITCH_EQUAL_WINDOWS ? 0 : UNREAD,
+			.dirty = test_bit(_PAGE_BIT_DIRTY, leaf.bits),
 			.node = present ? hmk_node_of(leaf.page) : NUMA_NO_NODE,
 		};
 		hmk_leaf_unlock(&leaf);

@@ -28,6 +28,7 @@ struct hmk_session *hmk_session_create(void)
 	spin_lock_init(&s->stats_lock);
 	hmk_events_init(&s->events);
 	hmk_tickets_init(&s->tickets);
+	hmk_dense_create(&s->prof.dense);
 	return s;
 }
 
@@ -43,6 +44,7 @@ void hmk_session_destroy(struct hmk_session *s)
 	kvfree(s->prof.next.at);
 	kvfree(s->prof.spans);
 	kvfree(s->prof.samples.at);
+	hmk_dense_destroy(&s->prof.dense);
 	if (s->mm)
 		mmdrop(s->mm);
 	put_pid(s->pid);

@@ -14,6 +14,7 @@
 #include "census.h"
 #include "charge.h"
 #include "cost.h"
+#include "dense.h"
 #include "events.h"
 #include "hold.h"
 #include "huge.h"
@@ -47,6 +48,7 @@ struct hmk_profile {
 	struct hmk_census census;
 	struct hmk_touched touched[HMK_TOUCHED_MAX];	/* since the last interval */
 	struct hmk_huge huge;
+	struct hmk_dense dense;
 	struct hmk_adapted adapt;
 	u64 cuts[HMK_CUTS_MAX];	/* what hmk_regions_cut() is called with */
 };
@@ -98,6 +100,7 @@ int hmk_interval_thread(void *session);
 
 /* discover.c */
 int hmk_discover(struct mm_struct *mm, struct hmk_profile *p);
+int hmk_discover_kind(const struct vm_area_struct *vma);
 
 /* publish.c */
 int hmk_table_ensure(struct hmk_session *s);

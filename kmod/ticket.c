@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Moves that run while their caller does something else. */
+#include <linux/bitfield.h>
 #include <linux/cred.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -64,6 +65,13 @@ static int ticket_begin(const struct hmk_run *run, u32 i)
 	return hmk_cpuset_allows(run->pid, run->ranges[i].node) ? 0 : -EACCES;
 }
 
+static void ticket_pick(const struct hmk_run *run, u32 i, unsigned long start, u32 nr,
+			unsigned long *picked)
+{
+	hmk_dense_pick(container_of(run, struct hmk_ticket, run)->session,
+		       FIELD_GET(HMK_RANGE_CLASS_MASK, run->ranges[i].flags) - 1, start, nr, picked);
+}
+
 static void ticket_moved(struct hmk_run *run, u32 i)
 {
 	hmk_stats_moved(container_of(run, struct hmk_ticket, run)->session, &run->ranges[i],
@@ -105,7 +113,8 @@ long hmk_ticket_queue(struct hmk_session *s, const struct hmk_move *m,
 	t->run = (struct hmk_run){
 		.mm = s->mm, .pid = s->pid, .ranges = ranges, .results = t->results,
 		.nr_ranges = m->nr_ranges, .flags = m->flags, .chunk_pages = m->chunk_pages,
-		.stop = ticket_stop, .begin = ticket_begin, .moved = ticket_moved,
+		.stop = ticket_stop, .begin = ticket_begin, .pick = ticket_pick,
+		.moved = ticket_moved,
 	};
 	spin_lock(&q->lock);
 	if (ticket_find(q, m->cookie))

@@ -116,12 +116,24 @@ gone:
 	return NULL;
 }
 
-static void table_unlock(spinlock_t *ptl)
+void hmk_table_unlock(spinlock_t *ptl)
 {
 	__acquire(RCU);
 	__acquire(ptl);
 	spin_unlock(ptl);
 	rcu_read_unlock();
+}
+
+pte_t *hmk_table_lock(struct mm_struct *mm, unsigned long addr, spinlock_t **ptlp)
+{
+	pmd_t *pmd = pmd_of(mm, addr);
+
+	return pmd ? table_lock(mm, pmd, addr, ptlp) : NULL;
+}
+
+struct page *hmk_pte_page(pte_t pte)
+{
+	return pte_present(pte) ? page_of(pte_pfn(pte), pte_special(pte)) : NULL;
 }
 
 static bool pte_leaf(pte_t *pte, unsigned long addr, spinlock_t *ptl, struct hmk_leaf *leaf)
@@ -153,7 +165,7 @@ bool hmk_leaf_lock(struct mm_struct *mm, unsigned long addr, struct hmk_leaf *le
 		return false;
 	if (pte_leaf(pte, addr, ptl, leaf))
 		return true;
-	table_unlock(ptl);
+	hmk_table_unlock(ptl);
 	return false;
 }
 
@@ -173,7 +185,7 @@ bool hmk_left_read_only(struct mm_struct *mm, unsigned long addr)
 	if (!pte)
 		return false;
 	left = hmk_pte_left_read_only(READ_ONCE(*pte));
-	table_unlock(ptl);
+	hmk_table_unlock(ptl);
 	return left;
 }
 
@@ -186,7 +198,7 @@ static void huge_unlock(spinlock_t *ptl)
 void hmk_leaf_unlock(struct hmk_leaf *leaf)
 {
 	if (leaf->shift == PAGE_SHIFT)
-		table_unlock(leaf->ptl);
+		hmk_table_unlock(leaf->ptl);
 	else
 		huge_unlock(leaf->ptl);
 }
@@ -205,7 +217,7 @@ static void walk_table(struct mm_struct *mm, pmd_t *pmd, unsigned long addr,
 		if (pte_leaf(pte, addr, ptl, &leaf))
 			fn(&leaf, arg);
 	}
-	table_unlock(ptl);
+	hmk_table_unlock(ptl);
 }
 
 void hmk_walk_leaves(struct mm_struct *mm, unsigned long start, unsigned long end,

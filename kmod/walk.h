@@ -31,6 +31,20 @@ struct hmk_leaf {
 bool hmk_leaf_lock(struct mm_struct *mm, unsigned long addr, struct hmk_leaf *leaf);
 void hmk_leaf_unlock(struct hmk_leaf *leaf);
 
+/**
+ * hmk_table_lock() - find and lock the table of 512 entries that maps one address.
+ * @mm:   mmap lock held for reading.
+ * @addr: user address inside a VMA that takes part.
+ * @ptlp: receives its lock, for hmk_table_unlock().
+ *
+ * Return: the entry of @addr, or NULL where there is no such table.
+ */
+pte_t *hmk_table_lock(struct mm_struct *mm, unsigned long addr, spinlock_t **ptlp);
+void hmk_table_unlock(spinlock_t *ptl);
+
+/* The page that an entry maps; NULL without one, or when it is nobody's: as hmk_leaf.page. */
+struct page *hmk_pte_page(pte_t pte);
+
 typedef void (*hmk_leaf_fn)(const struct hmk_leaf *leaf, void *arg);
 
 /**

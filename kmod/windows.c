@@ -64,6 +64,7 @@ static void windows_make(struct hmk_profile *p, u64 span_ns)
 		return;
 	p->windows.crowd = (struct hmk_crowd){};
 	p->huge.nr = 0;		/* counted in the windows of before */
+	hmk_dense_reset(&p->dense);
 	windows_convert_regions(p);
 }
 
@@ -131,4 +132,18 @@ void hmk_windows_tell(const struct hmk_profile *p, const struct hmk_region *r,
 	}
 	rec->rate_q8 = hmk_ladder_rate_q8(&p->windows.ladder, rec->whi_q16);
 	rec->rate_dev_q8 = hmk_rate_dev_q8(&p->windows.ladder, rec->whi_q16, samples_q4);
+}
+
+/**
+ * hmk_windows_tell_class() - hotness and rate of the pages of one class.
+ * @p:           judged.
+ * @hotness_q16: their mean; a page's own looks are what is known of it.
+ * @rec:         their record.
+ */
+void hmk_windows_tell_class(const struct hmk_profile *p, u32 hotness_q16, struct hmk_record *rec)
+{
+	rec->hi_q16 = hotness_q16;
+	rec->whi_q16 = hotness_q16;
+	rec->rate_q8 = hmk_ladder_rate_q8(&p->windows.ladder, hotness_q16);
+	rec->rate_dev_q8 = hmk_rate_dev_q8(&p->windows.ladder, hotness_q16, 16 * HMK_DENSE_AGE);
 }

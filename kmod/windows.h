@@ -23,5 +23,6 @@ void hmk_windows_convert_equal(struct hmk_profile *p);
 void hmk_windows_place(struct hmk_profile *p);
 void hmk_windows_tell(const struct hmk_profile *p, const struct hmk_region *r,
 		      struct hmk_record *rec);
+void hmk_windows_tell_class(const struct hmk_profile *p, u32 hotness_q16, struct hmk_record *rec);
 
 #endif

@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Every page of a process is read, piece by piece, where half of the budget pays for that. The
+ * groups of an interval are then of pieces; samples are chosen as ever and take their counts
+ * from the pieces they lie in, so that regions go on as without.
+ */
+#include <linux/bitmap.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/page_idle.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <hmk/core/budget.h>
+#include <hmk/core/ladder.h>
+#include <hmk/core/region.h>
+
+#include "dense.h"
+#include "scan.h"
+#include "session.h"
+#include "walk.h"
+
+#define PIECE_SHIFT	PMD_SHIFT
+#define PROBES		4u	/* pieces that say what one costs while it is not on */
+#define EVEN		1u	/* classes apart, by rounding: as good as one */
+
+static struct kmem_cache *hmk_pieces;
+
+int __init hmk_dense_init(void)
+{
+	hmk_pieces = KMEM_CACHE(hmk_piece, 0);
+	return hmk_pieces ? 0 : -ENOMEM;
+}
+
+void hmk_dense_exit(void)
+{
+	kmem_cache_destroy(hmk_pieces);
+}
+
+void hmk_dense_create(struct hmk_dense *d)
+{
+	xa_init(&d->pieces);
+}
+
+static void dense_drop(struct hmk_dense *d, struct hmk_piece *piece)
+{
+	xa_erase(&d->pieces, piece->index);	/* nobody looks at it from here on */
+	kmem_cache_free(hmk_pieces, piece);
+	d->nr--;
+}
+
+/* What is known of all pages is forgotten. */
+void hmk_dense_reset(struct hmk_dense *d)
+{
+	struct hmk_piece *piece;
+	unsigned long index;
+
+	xa_for_each(&d->pieces, index, piece) {
+		dense_drop(d, piece);
+		hmk_pause(d->nr);
+	}
+	d->on = false;
+}
+
+void hmk_dense_destroy(struct hmk_dense *d)
+{
+	hmk_dense_reset(d);
+	xa_destroy(&d->pieces);
+	kvfree(d->order);
+	kvfree(d->tally);
+}
+
+/* Return: of all that is kept, the array's own nodes (one for 64 pieces) included. */
+u64 hmk_dense_bytes(const struct hmk_dense *d)
+{
+	return (u64)d->nr * (sizeof(struct hmk_piece) + sizeof(struct xa_node) / 64) +
+	       (u64)d->order_cap * sizeof(*d->order) + (d->tally ? sizeof(*d->tally) : 0);
+}
+
+static struct hmk_piece *dense_add(struct hmk_dense *d, unsigned long index)
+{
+	struct hmk_piece *piece = kmem_cache_zalloc(hmk_pieces, GFP_KERNEL);
+
+	if (!piece)
+		return NULL;
+	piece->index = index;
+	memset(piece->page, HMK_DENSE_ABSENT, sizeof(piece->page));
+	if (xa_err(xa_store(&d->pieces, index, piece, GFP_KERNEL))) {
+		kmem_cache_free(hmk_pieces, piece);
+		return NULL;
+	}
+	d->nr++;
+	return piece;
+}
+
+static unsigned long dense_first(const struct hmk_span *span)
+{
+	return span->start >> PIECE_SHIFT;
+}
+
+static unsigned long dense_end(const struct hmk_span *span)
+{
+	return (span->end + PMD_SIZE - 1) >> PIECE_SHIFT;
+}
+
+/* How many pieces there are; two spans may share one. */
+static u32 dense_count(const struct hmk_profile *p)
+{
+	unsigned long at = 0;
+	u64 nr = 0;
+	u32 i;
+
+	for (i = 0; i < p->nr_spans; hmk_pause(++i)) {
+		unsigned long first = max(dense_first(&p->spans[i]), at);
+
+		at = max(dense_end(&p->spans[i]), first);
+		nr += at - first;
+	}
+	return min_t(u64, nr, U32_MAX);
+}
+
+static int dense_reserve(struct hmk_dense *d, u32 nr)
+{
+	if (!d->tally)
+		d->tally = kvmalloc(sizeof(*d->tally), GFP_KERNEL);
+	if (!d->tally)
+		return -ENOMEM;
+	if (nr <= d->order_cap)
+		return 0;
+	kvfree(d->order);
+	d->order_cap = 0;
+	nr += nr / 16;
+	d->order = kvmalloc_array(nr, sizeof(*d->order), GFP_KERNEL);
+	if (!d->order)
+		return -ENOMEM;
+	d->order_cap = nr;
+	return 0;
+}
+
+/* Pieces of what is mapped, and of nothing else. Both are in the order of addresses. */
+static void dense_match(struct hmk_profile *p)
+{
+	struct hmk_dense *d = &p->dense;
+	struct hmk_piece *piece;
+	unsigned long index, n;
+	u32 i = 0, at = 0;
+
+	xa_for_each(&d->pieces, index, piece) {
+		while (i < p->nr_spans && dense_end(&p->spans[i]) <= index)
+			i++;
+		if (i == p->nr_spans || dense_first(&p->spans[i]) > index)
+			dense_drop(d, piece);
+		hmk_pause(++at);
+	}
+	for (i = 0; i < p->nr_spans; i++) {
+		for (n = dense_first(&p->spans[i]); n < dense_end(&p->spans[i]); n++) {
+			if (!xa_load(&d->pieces, n) && !dense_add(d, n))
+				return;		/* what has none is sampled, and told as it was */
+			hmk_pause(++at);
+		}
+	}
+}
+
+/* What was published is of the windows before. */
+static void dense_climb(struct hmk_profile *p)
+{
+	const s32 top = hmk_ladder_top(&p->windows.ladder);
+	struct hmk_piece *piece;
+	unsigned long index;
+	u32 at = 0;
+
+	xa_for_each(&p->dense.pieces, index, piece) {
+		s32 rung = clamp(piece->rung + hmk_dense_wish(piece->page, HMK_DENSE_PAGES), 0, top);
+
+		hmk_pause(++at);
+		piece->read = false;
+		if (rung == piece->rung)
+			continue;
+		hmk_dense_climb(piece->page, HMK_DENSE_PAGES, rung - piece->rung);
+		piece->rung = rung;
+	}
+}
+
+/* Windows are the pieces' own: a region's samples get their counts from the piece it begins in. */
+static void dense_place(struct hmk_profile *p)
+{
+	struct hmk_piece *piece;
+	u32 i;
+
+	for (i = 0; i < p->now.nr; hmk_pause(++i)) {
+		piece = xa_load(&p->dense.pieces, p->now.at[i].start >> PIECE_SHIFT);
+		if (piece)
+			p->now.at[i].rung = piece->rung;
+	}
+}
+
+static void piece_leave(struct hmk_piece *piece, unsigned long from, unsigned long to)
+{
+	for (; from < to; from += PAGE_SIZE)
+		hmk_dense_leave(&piece->page[(from >> PAGE_SHIFT) % HMK_DENSE_PAGES]);
+}
+
+/* Return: false when there is no place left: one of five nodes is not told. */
+static bool piece_note_node(struct hmk_piece *piece, u32 i, int node)
+{
+	const u32 shift = i % 4 * 2;
+	u32 place;
+
+	for (place = 0; place < piece->nr_nodes && piece->node[place] != node; place++)
+		;
+	if (place == HMK_PIECE_NODES || node == NUMA_NO_NODE)
+		return false;
+	if (place == piece->nr_nodes)
+		piece->node[piece->nr_nodes++] = node;
+	piece->place[i / 4] = (piece->place[i / 4] & ~(3u << shift)) | place << shift;
+	return true;
+}
+
+static int piece_node(const struct hmk_piece *piece, u32 i)
+{
+	return piece->node[piece->place[i / 4] >> i % 4 * 2 & 3];
+}
+
+static void piece_clear_page(struct hmk_piece *piece, u32 i, struct page *page)
+{
+	if (page && piece_note_node(piece, i, hmk_node_of(page)))
+		hmk_dense_clear(&piece->page[i]);
+	else
+		hmk_dense_leave(&piece->page[i]);
+}
+
+/* What a pass does with the entries of one VMA in one piece. */
+struct pass {
+	struct hmk_piece *piece;
+	u32 seen;		/* of a read; 0: clear */
+	bool anon_only;		/* other pages of the VMA are a file's */
+};
+
+static void pass_huge(const struct pass *pass, const struct hmk_leaf *leaf, unsigned long from,
+		      unsigned long to)
+{
+	bool young = test_bit(_PAGE_BIT_ACCESSED, leaf->bits);
+
+	if (!pass->seen && leaf->page && young && test_and_clear_bit(_PAGE_BIT_ACCESSED, leaf->bits))
+		folio_set_young(page_folio(leaf->page));
+	for (; from < to; from += PAGE_SIZE) {
+		u32 i = (from >> PAGE_SHIFT) % HMK_DENSE_PAGES;
+
+		if (!pass->seen)
+			piece_clear_page(pass->piece, i, leaf->page);
+		else if (young && hmk_dense_waits(pass->piece->page[i]))
+			hmk_dense_see(&pass->piece->page[i], pass->seen);
+	}
+}
+
+static void pass_clear_table(const struct pass *pass, pte_t *pte, unsigned long from,
+			     unsigned long to)
+{
+	for (; from < to; from += PAGE_SIZE, pte++) {
+		pte_t seen = READ_ONCE(*pte);
+		struct page *page = hmk_pte_page(seen);
+
+		if (page && pass->anon_only && !PageAnon(page))
+			page = NULL;
+		piece_clear_page(pass->piece, (from >> PAGE_SHIFT) % HMK_DENSE_PAGES, page);
+		if (page && pte_young(seen) &&
+		    test_and_clear_bit(_PAGE_BIT_ACCESSED, (unsigned long *)pte))
+			folio_set_young(page_folio(page));
+	}
+}
+
+/* A read leaves the bit: see scan_read(). */
+static void pass_read_table(const struct pass *pass, const pte_t *pte, unsigned long from,
+			    unsigned long to)
+{
+	u8 *page = &pass->piece->page[(from >> PAGE_SHIFT) % HMK_DENSE_PAGES];
+
+	for (; from < to; from += PAGE_SIZE, pte++, page++) {
+		pte_t seen = READ_ONCE(*pte);
+
+		if (hmk_dense_waits(*page) && pte_present(seen) && pte_young(seen))
+			hmk_dense_see(page, pass->seen);
+	}
+}
+
+static void pass_table(struct mm_struct *mm, const struct pass *pass, unsigned long from,
+		       unsigned long to)
+{
+	struct hmk_leaf leaf;
+	spinlock_t *ptl;
+	pte_t *pte = hmk_table_lock(mm, from, &ptl);
+
+	if (pte && pass->seen)
+		pass_read_table(pass, pte, from, to);
+	else if (pte)
+		pass_clear_table(pass, pte, from, to);
+	if (pte) {
+		hmk_table_unlock(ptl);
+		return;
+	}
+	if (!hmk_leaf_lock(mm, from, &leaf)) {
+		if (!pass->seen)
+			piece_leave(pass->piece, from, to);
+		return;
+	}
+	if (leaf.shift == PMD_SHIFT)
+		pass_huge(pass, &leaf, from, to);
+	else if (!pass->seen)	/* became a table just now: next time */
+		piece_leave(pass->piece, from, to);
+	hmk_leaf_unlock(&leaf);
+}
+
+/* The mmap lock is held. @seen: as for hmk_dense_see(), 0 to clear. */
+static void piece_pass(struct mm_struct *mm, struct hmk_piece *piece, u32 seen)
+{
+	unsigned long at = (unsigned long)piece->index << PIECE_SHIFT, end = at + PMD_SIZE;
+	struct pass pass = { .piece = piece, .seen = seen };
+
+	if (!seen)
+		piece->nr_nodes = 0;
+	while (at < end) {
+		struct vm_area_struct *vma = find_vma(mm, at);
+		unsigned long from = vma ? clamp(vma->vm_start, at, end) : end;
+		unsigned long to = vma ? clamp(vma->vm_end, from, end) : end;
+		int kind = vma ? hmk_discover_kind(vma) : -1;
+
+		if (kind < 0)
+			from = to;
+		if (!seen)
+			piece_leave(piece, at, from);
+		pass.anon_only = kind == HMK_KIND_ANON && !vma_is_anonymous(vma);
+		if (from < to)
+			pass_table(mm, &pass, from, to);
+		at = to;
+	}
+}
+
+/* While it is off: what it would cost. Clearing some bits harms nobody: the folios know. */
+static void dense_probe(struct hmk_profile *p, struct mm_struct *mm)
+{
+	struct hmk_dense *d = &p->dense;
+	struct hmk_piece *piece = kmem_cache_zalloc(hmk_pieces, GFP_KERNEL);
+	u64 begin = hmk_charge_used(p);
+	u32 i, nr = min(p->nr_spans, PROBES);
+
+	if (!piece)
+		return;
+	if (!nr || !hmk_hold_begin(&p->hold, mm)) {
+		kmem_cache_free(hmk_pieces, piece);
+		return;
+	}
+	for (i = 0; i < nr; i++) {
+		piece->index = p->spans[i * (p->nr_spans / nr)].start >> PIECE_SHIFT;
+		piece_pass(mm, piece, 0);
+	}
+	hmk_hold_end(&p->hold);
+	kmem_cache_free(hmk_pieces, piece);
+	d->piece_ns = hmk_budget_track(d->piece_ns, div_u64(hmk_charge_since(p, begin), nr) + 1);
+}
+
+/* Whether half of the budget pays for all; three quarters once it is on, so that it stays. */
+static bool dense_affords(const struct hmk_profile *p, u32 nr)
+{
+	const u64 looks = (u64)nr * (p->params.num_scans + 1);
+
+	if (p->params.switches & HMK_SWITCH_NO_BUDGET)
+		return true;
+	return looks * p->dense.piece_ns <
+	       p->charge.budget_ns / 4 * (p->dense.on ? 3 : 2);
+}
+
+/**
+ * hmk_dense_begin() - decide whether this interval reads every page, and make ready.
+ * @p:  regions refreshed and placed on their rungs.
+ * @mm: grabbed by the caller.
+ */
+void hmk_dense_begin(struct hmk_profile *p, struct mm_struct *mm)
+{
+	struct hmk_dense *d = &p->dense;
+	const bool wanted = p->params.switches & HMK_SWITCH_DENSE &&
+			    hmk_ladder_climbs(&p->windows.ladder) &&
+			    p->params.num_scans <= HMK_DENSE_SCANS;
+	u32 nr = wanted ? dense_count(p) : 0;
+
+	if (wanted && !d->on)
+		dense_probe(p, mm);
+	d->on = nr && d->piece_ns && dense_affords(p, nr) && !dense_reserve(d, nr);
+	if (!d->on) {
+		hmk_dense_reset(d);
+		return;
+	}
+	dense_match(p);
+	dense_climb(p);
+	dense_place(p);
+}
+
+/**
+ * hmk_dense_group() - clear the pieces of a group, or read them.
+ * @mm:    grabbed by the caller.
+ * @p:     on in this interval.
+ * @group: the place of its first piece in the order.
+ * @nr:    number of them.
+ * @read:  what the read means; NULL to clear.
+ *
+ * A read ends early when the budget is used up.
+ *
+ * Return: how many it came to.
+ */
+u32 hmk_dense_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 nr,
+		    const struct hmk_read *read)
+{
+	bool held = hmk_hold_begin(&p->hold, mm);
+	u32 i;
+
+	for (i = 0; held && i < nr; i++) {
+		struct hmk_piece *piece = p->dense.order[group + i];
+
+		if (read && !hmk_charge_affords(p, U32_MAX, 0))
+			break;
+		piece_pass(mm, piece, read ? read->seen - piece->rung : 0);
+		piece->read = read && read->last;
+		p->watch.visits++;
+		held = hmk_hold_on(&p->hold, HMK_DENSE_PAGES);
+	}
+	if (held)
+		hmk_hold_end(&p->hold);
+	return i;
+}
+
+/* What the reads of a group said does not count. */
+void hmk_dense_forget(struct hmk_profile *p, u32 group, u32 nr)
+{
+	u32 i;
+
+	for (i = group; i < group + nr; i++)
+		p->dense.order[i]->read = false;
+}
+
+/* What a sample's page was seen to do. One in a piece that was not read is not counted. */
+static void dense_count_samples(struct hmk_profile *p)
+{
+	struct hmk_sample *s = p->samples.at;
+	u32 i, k;
+
+	for (i = 0; i < p->now.nr; hmk_pause(++i)) {
+		const struct hmk_region *r = hmk_scan_region(p, i);
+		const u32 most = r->rung + p->params.num_scans;
+
+		if (r->flags & HMK_REGION_STALE)
+			continue;
+		for (k = 0; k < r->quota; k++, s++) {
+			struct hmk_piece *piece = xa_load(&p->dense.pieces, s->addr >> PIECE_SHIFT);
+			u8 page;
+
+			if (!piece || !piece->read)
+				continue;
+			page = piece->page[(s->addr >> PAGE_SHIFT) % HMK_DENSE_PAGES];
+			if (page < HMK_DENSE_ABSENT)
+				s->count = clamp_t(u32, piece->rung + (page & HMK_DENSE_SEEN),
+						   r->rung, most);
+		}
+	}
+}
+
+/**
+ * hmk_dense_settle() - judge the pages of what was read, and count the samples.
+ * @p: all groups are closed.
+ */
+void hmk_dense_settle(struct hmk_profile *p)
+{
+	struct hmk_piece *piece;
+	unsigned long index;
+	u32 at = 0;
+
+	dense_count_samples(p);
+	xa_for_each(&p->dense.pieces, index, piece) {
+		hmk_pause(++at);
+		if (!piece->read)
+			continue;
+		hmk_dense_fold(piece->page, HMK_DENSE_PAGES, piece->age);
+		piece->age = min_t(u32, piece->age + 1, HMK_DENSE_AGE);
+	}
+}
+
+static void tally_piece(struct hmk_tally *t, const struct hmk_piece *piece, u32 from, u32 to)
+{
+	u32 i;
+
+	for (i = from; i < to; i++) {
+		s32 class = hmk_dense_class(piece->page[i], piece->rung);
+		int node = piece_node(piece, i);
+
+		if (class < 0)
+			continue;
+		t->pages[class][node]++;
+		t->of_class[class]++;
+		t->heat[class] += HMK_DENSE_STEP * piece->rung + hmk_dense_heat(piece->page[i]);
+		t->nodes |= 1ull << node;
+	}
+}
+
+/**
+ * hmk_dense_tally() - the pages of a region by class and node.
+ * @p: judged.
+ * @r: one of its regions.
+ *
+ * Return: NULL where one record tells all: not all was read, or its pages are alike.
+ */
+const struct hmk_tally *hmk_dense_tally(struct hmk_profile *p, const struct hmk_region *r)
+{
+	struct hmk_tally *t = p->dense.tally;
+	u64 at, next;
+	u32 class;
+
+	if (!p->dense.on)
+		return NULL;
+	memset(t, 0, sizeof(*t));
+	for (at = r->start; at < r->end; at = next) {
+		const struct hmk_piece *piece = xa_load(&p->dense.pieces, at >> PIECE_SHIFT);
+
+		next = min((at | (PMD_SIZE - 1)) + 1, r->end);
+		if (!piece || !piece->age)
+			return NULL;
+		tally_piece(t, piece, (at >> PAGE_SHIFT) % HMK_DENSE_PAGES,
+			    ((next - 1) >> PAGE_SHIFT) % HMK_DENSE_PAGES + 1);
+	}
+	t->lowest = HMK_CLASSES;
+	for (class = 0; class < HMK_CLASSES; class++) {
+		if (!t->of_class[class])
+			continue;
+		t->lowest = min(t->lowest, class);
+		t->highest = class;
+	}
+	return t->highest > t->lowest + EVEN ? t : NULL;
+}
+
+/**
+ * hmk_dense_pick() - which pages are of a class.
+ * @s:      the session.
+ * @class:  as the uapi has it.
+ * @start:  address of the first page.
+ * @nr:     number of pages.
+ * @picked: @nr bits, all of them written.
+ *
+ * Their hotness may change meanwhile: it says what it is now.
+ */
+void hmk_dense_pick(struct hmk_session *s, u32 class, unsigned long start, u32 nr,
+		    unsigned long *picked)
+{
+	struct xarray *pieces = &s->prof.dense.pieces;
+	const struct hmk_piece *piece = NULL;
+	u32 i;
+
+	bitmap_zero(picked, nr);
+	xa_lock(pieces);
+	for (i = 0; i < nr; i++) {
+		unsigned long pfn = (start >> PAGE_SHIFT) + i;
+		u32 at = pfn % HMK_DENSE_PAGES;
+
+		if (!i || !at)
+			piece = xa_load(pieces, pfn / HMK_DENSE_PAGES);
+		if (piece && hmk_dense_class(READ_ONCE(piece->page[at]),
+					     READ_ONCE(piece->rung)) == (s32)class)
+			__set_bit(i, picked);
+	}
+	xa_unlock(pieces);
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// One page in eight of an area is hot, wherever chance puts it, and later other ones are: what the
+// table says of that, and what moves when its hot or its cold classes are asked for.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <hmk/table_reader.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MIB (1ul << 20)
+#define PAGE 4096ul
+#define SIZE (64 * MIB)
+#define PAGES (SIZE / PAGE)
+#define INTERVALS 16		/* at most, until all is told right and has moved */
+#define MAX_RECORDS 4096
+#define MAX_RANGES 512
+#define HOT_Q8 512		/* 4 accesses a second; hot pages have 50, all others none */
+#define SLOW 1
+#define FAST 0
+
+static void check(int holds, const char *what)
+{
+	printf("%s: %s\n", holds ? "ok" : "NOT OK", what);
+	fflush(stdout);
+	if (!holds)
+		exit(1);
+}
+
+/* Of one page in eight: a hash of its number (Steele, Vigna). @set: which of two hot sets. */
+static int is_hot(unsigned long page, int set)
+{
+	unsigned long z = (page + 1 + (unsigned long)set * PAGES) * 0x9e3779b97f4a7c15ul;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ul;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebul;
+	return ((z ^ (z >> 31)) & 7) == 0;
+}
+
+struct shared { volatile int ready, set, wrong; };
+
+/* Counts in each hot page, 50 times a second, and keeps the same counts elsewhere. */
+static void target(volatile unsigned long *at, struct shared *sh)
+{
+	const struct timespec tick = { 0, 20000000 };
+	static unsigned int counts[PAGES];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned long page = 0; page < PAGES; page++)
+		at[page * PAGE / 8] = page << 32;
+	for (;;) {
+		for (unsigned long page = 0; page < PAGES; page++) {
+			volatile unsigned long *word = &at[page * PAGE / 8];
+
+			if (!is_hot(page, sh->set))
+				continue;
+			sh->wrong |= *word != (page << 32 | counts[page]);
+			*word = page << 32 | ++counts[page];
+		}
+		sh->ready = 1;
+		nanosleep(&tick, NULL);
+	}
+}
+
+static struct hmk_interval iv;
+static struct hmk_record records[MAX_RECORDS];
+static size_t nr;
+
+static const void *map_table(int fd, size_t *bytes)
+{
+	struct hmk_stats stats = { .size = sizeof(stats) };
+
+	check(!ioctl(fd, HMK_IOC_STATS, &stats), "STATS");
+	*bytes = stats.table_bytes;
+	return mmap(NULL, *bytes, PROT_READ, MAP_SHARED, fd, 0);
+}
+
+/* Its records, of the newest interval. */
+static void next_interval(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct hmk_event event;
+	const void *table;
+	size_t bytes;
+	int err;
+
+	check(poll(&p, 1, 20000) == 1 && read(fd, &event, sizeof(event)) == sizeof(event) &&
+	      event.kind == HMK_EVENT_INTERVAL, "an interval ends");
+	do {
+		table = map_table(fd, &bytes);
+		err = hmk_table_read(table, bytes, &iv, records, MAX_RECORDS, &nr);
+		munmap((void *)table, bytes);
+	} while (err == -ESTALE);
+	check(!err, "its table can be read");
+}
+
+static unsigned int class_of(const struct hmk_record *r)
+{
+	return (r->flags & HMK_RECORD_CLASS_MASK) >> HMK_RECORD_CLASS_SHIFT;
+}
+
+/* How many pages of the area are told as hot, and as cold. */
+static void count(const char *at, unsigned long *hot, unsigned long *cold)
+{
+	*hot = *cold = 0;
+	for (size_t i = 0; i < nr; i++) {
+		if (records[i].start < (__u64)at || records[i].start >= (__u64)at + SIZE)
+			continue;
+		*(records[i].rate_q8 >= HOT_Q8 ? hot : cold) += records[i].resident_pages;
+	}
+}
+
+/* What is hot and on the slow node to the fast one, or what is not the other way. */
+static unsigned long move(int fd, const char *at, int hot, __u32 flags)
+{
+	static struct hmk_range ranges[MAX_RANGES];
+	static struct hmk_range_result results[MAX_RANGES];
+	struct hmk_move m = { .size = sizeof(m), .flags = flags, .ranges = (__u64)ranges, .results = (__u64)results };
+	const int from = hot ? SLOW : FAST;
+	unsigned long moved = 0;
+
+	for (size_t i = 0; i < nr && m.nr_ranges < MAX_RANGES; i++) {
+		const struct hmk_record *r = &records[i];
+
+		if (r->start < (__u64)at || r->start >= (__u64)at + SIZE ||
+		    (r->rate_q8 >= HOT_Q8) != hot || r->node != from)
+			continue;
+		ranges[m.nr_ranges++] = (struct hmk_range){
+			.start = r->start, .length = r->length, .node = hot ? FAST : SLOW,
+			.flags = class_of(r) ? HMK_RANGE_CLASS(class_of(r) - 1) | HMK_RANGE_FROM(from) : 0,
+		};
+	}
+	if (!m.nr_ranges)
+		return 0;
+	check(!ioctl(fd, HMK_IOC_MOVE, &m), "move");
+	for (__u32 i = 0; i < m.nr_ranges; i++) {
+		moved += results[i].pages_clean + results[i].pages_recopied + results[i].pages_sync;
+		if (ranges[i].flags && results[i].pages_already)
+			check(0, "only pages of the other node are taken");
+	}
+	return moved;
+}
+
+/* Of hot and of cold pages: how many are on the fast node. */
+static void count_fast(pid_t pid, char *at, int set, unsigned long *hot, unsigned long *cold)
+{
+	static void *pages[PAGES];
+	static int status[PAGES];
+
+	for (unsigned long i = 0; i < PAGES; i++)
+		pages[i] = at + i * PAGE;
+	check(!syscall(SYS_move_pages, pid, PAGES, pages, NULL, status, 0), "where the pages are");
+	*hot = *cold = 0;
+	for (unsigned long i = 0; i < PAGES; i++)
+		*(is_hot(i, set) ? hot : cold) += status[i] == FAST;
+}
+
+/* Move until what is hot, and nothing else, is on the fast node; @moved: in how many moves at most. */
+static void follow(int fd, pid_t pid, char *at, struct shared *sh, unsigned long most, __u32 flags)
+{
+	unsigned long hot = 0, told_hot = 0, told_cold = 0, fast_hot = 0, fast_cold = 0, moved = 0;
+
+	for (unsigned long i = 0; i < PAGES; i++)
+		hot += is_hot(i, sh->set);
+	for (int i = 0; i < INTERVALS && (told_hot != hot || told_cold != PAGES - hot || fast_hot != hot || fast_cold); i++) {
+		next_interval(fd);
+		count(at, &told_hot, &told_cold);
+		moved += move(fd, at, 1, flags);
+		moved += move(fd, at, 0, flags);
+		count_fast(pid, at, sh->set, &fast_hot, &fast_cold);
+		printf("interval %llu: %lu of %lu hot pages told, %lu cold; fast: %lu hot, %lu cold; profiled for %llu us of %llu\n",
+		       iv.seq, told_hot, hot, told_cold, fast_hot, fast_cold, iv.profile_ns / 1000, iv.budget_ns / 1000);
+	}
+	check(told_hot == hot && told_cold == PAGES - hot, "each hot page is told as hot, and no other");
+	check(fast_hot == hot && !fast_cold, "each hot page is on the fast node, and no other");
+	printf("%lu moves, %lu at most\n", moved, most);
+	check(moved <= most, "few moves were in vain");
+}
+
+static void bind_to(int node)
+{
+	const unsigned long mask = 1ul << node;
+
+	check(!syscall(SYS_set_mempolicy, 2 /* MPOL_BIND */, &mask, 64), "memory from one node");
+}
+
+int main(int argc, char **argv)
+{
+	const __u32 flags = (argc > 1 && !strcmp(argv[1], "vma") ? HMK_MOVE_FORCE_VMA : 0) | HMK_MOVE_BOUND;
+	struct shared *sh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char *hole = mmap(NULL, SIZE + 2 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *at = (char *)(((unsigned long)hole + 2 * MIB - 1) & ~(2 * MIB - 1));
+
+	munmap(hole, SIZE + 2 * MIB);
+	mmap(at, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	madvise(at, SIZE, MADV_NOHUGEPAGE);
+	const pid_t pid = fork();
+
+	if (!pid) {
+		bind_to(SLOW);
+		target((volatile unsigned long *)at, sh);
+	}
+	while (!sh->ready)
+		sched_yield();
+
+	struct hmk_attach a = {
+		.size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = pid,
+		.params = { .mask = HMK_PARAM_INTERVAL | HMK_PARAM_SWITCHES | HMK_PARAM_BUDGET,
+			    .interval_ns = 2000000000, .switches = HMK_SWITCH_DENSE, .budget_bp = 1000 },
+	};
+	const int fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+
+	check(!ioctl(fd, HMK_IOC_ATTACH, &a) && !ioctl(fd, HMK_IOC_START), "attach and start");
+	follow(fd, pid, at, sh, PAGES / 7, flags);	/* an eighth is hot */
+	sh->set = 1;	/* in the middle of an interval: what it says is of both */
+	follow(fd, pid, at, sh, PAGES / 2, flags);
+	check(!sh->wrong, "the target reads what it wrote");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return 0;
+}
