@@ -17,7 +17,7 @@ using namespace hmk::test;
 constexpr const char* kUsage =
     "usage: hmk-tablecat --pid PID [--interval 1s] [--intervals N] [--scans N] [--budget-bp N]\n"
     "                    [--seed N] [--max-region SIZE] [--weight N] [--no-flush] [--split-huge]\n"
-    "                    [--brief]\n"
+    "                    [--equal-windows] [--dense] [--brief]\n"
     "One JSON line per interval, with its records unless --brief; ends after N intervals or when "
     "the\n"
     "process has gone. Exit code 0, 2 (usage), 3 (no module, no such process, a broken table).";
@@ -50,7 +50,8 @@ Plan read_plan(int argc, char** argv) {
   if (const auto n = options.number("--weight", 0)) give(HMK_PARAM_WEIGHT, plan.params.weight, n);
   if (options.flag("--no-flush")) give(HMK_PARAM_FLUSH, plan.params.flush, HMK_FLUSH_NONE);
   const __u32 switches = (options.flag("--split-huge") ? HMK_SWITCH_SPLIT_HUGE : 0) |
-                         (options.flag("--equal-windows") ? HMK_SWITCH_EQUAL_WINDOWS : 0);
+                         (options.flag("--equal-windows") ? HMK_SWITCH_EQUAL_WINDOWS : 0) |
+                         (options.flag("--dense") ? HMK_SWITCH_DENSE : 0);
   if (switches) give(HMK_PARAM_SWITCHES, plan.params.switches, switches);
   plan.is_brief = options.flag("--brief");
   options.finish();

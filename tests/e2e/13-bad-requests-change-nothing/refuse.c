@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define CLASSES(class, node)	(HMK_RANGE_CLASS(class) | HMK_RANGE_FROM(node))
+
 static int failures;
 
 static void expect(const char *what, long ret, int want)
@@ -88,6 +90,7 @@ static void parameters(void)
 		{ "any seed", { .mask = HMK_PARAM_SEED, .seed = ~0ull }, 0 },
 		{ "unknown parameter", { .mask = 1ull << 40 }, EINVAL },
 		{ "equal windows", { .mask = HMK_PARAM_SWITCHES, .switches = HMK_SWITCH_EQUAL_WINDOWS }, 0 },
+		{ "dense", { .mask = HMK_PARAM_SWITCHES, .switches = HMK_SWITCH_DENSE }, 0 },
 		{ "unknown switch", { .mask = HMK_PARAM_SWITCHES, .switches = HMK_SWITCH_ALL + 1 }, EINVAL },
 		{ "a bad value that is not named", { .budget_bp = 0, .num_scans = 99 }, 0 },
 	};
@@ -220,7 +223,12 @@ static void moves(void)
 		{ "wrapped", { { ~0xfffull, 8192, 2, 0, 0 } }, 1, 0, 0, EINVAL },
 		{ "kernel half", { { 0xffff888000000000ull, 4096, 2, 0, 0 } }, 1, 0, 0, EINVAL },
 		{ "longer than 1 TiB", { { at, (1ull << 40) + 4096, 2, 0, 0 } }, 1, 0, 0, EINVAL },
-		{ "unknown range flag", { { at, 4096, 2, 1, 0 } }, 1, 0, 0, EINVAL },
+		{ "unknown range flag", { { at, 4096, 2, CLASSES(0, 0) | 1u << 16, 0 } }, 1, 0, 0, EINVAL },
+		{ "a class without a node to take it from", { { at, 4096, 2, HMK_RANGE_CLASS(0), 0 } }, 1, 0, 0, EINVAL },
+		{ "a node to take from without a class", { { at, 4096, 2, HMK_RANGE_FROM(0), 0 } }, 1, 0, 0, EINVAL },
+		{ "the highest class and node", { { at, 4096, 2, CLASSES(HMK_CLASSES - 1, HMK_MAX_NODES - 1), 0 } }, 1, 0, 0, 0 },
+		{ "a class above the highest", { { at, 4096, 2, CLASSES(HMK_CLASSES, 0), 0 } }, 1, 0, 0, EINVAL },
+		{ "a node to take from above the highest", { { at, 4096, 2, CLASSES(0, HMK_MAX_NODES), 0 } }, 1, 0, 0, EINVAL },
 		{ "unknown move flag", { { at, 4096, 2, 0, 0 } }, 1, 1u << 20, 0, EINVAL },
 		{ "chunk above 512 pages", { { at, 4096, 2, 0, 0 } }, 1, 0, 513, EINVAL },
 		{ "node that does not exist", { { at, 4096, 63, 0, 0 } }, 1, 0, 0, ENODEV },
@@ -229,6 +237,15 @@ static void moves(void)
 		{ "query without status", { { at, 4096, -1, 0, 0 } }, 1, 0, 0, EINVAL },
 		{ "good, then bad", { { at, 4096, 2, 0, 0 }, { at + 4096, 4096, 63, 0, 0 } }, 2, 0, 0, ENODEV },
 		{ "overlapping", { { at, 8192, 2, 0, 0 }, { at + 4096, 4096, 2, 0, 0 } }, 2, 0, 0, EBUSY },
+		{ "overlapping, all pages and a class", { { at, 8192, 2, 0, 0 }, { at + 4096, 4096, 2, CLASSES(0, 0), 0 } },
+		  2, 0, 0, EBUSY },
+		{ "overlapping, a class and all pages", { { at, 8192, 2, CLASSES(0, 0), 0 }, { at + 4096, 4096, 2, 0, 0 } },
+		  2, 0, 0, EBUSY },
+		{ "overlapping, one class of one node", { { at, 8192, 2, CLASSES(1, 0), 0 }, { at + 4096, 4096, 2, CLASSES(1, 0), 0 } },
+		  2, 0, 0, EBUSY },
+		{ "overlapping, one class of two nodes", { { at, 8192, 2, CLASSES(1, 0), 0 }, { at, 8192, 2, CLASSES(1, 1), 0 } }, 2, 0, 0, 0 },
+		{ "overlapping, two classes of one node", { { at, 8192, 2, CLASSES(1, 0), 0 }, { at, 8192, 2, CLASSES(2, 0), 0 } }, 2, 0, 0, 0 },
+		{ "a class beside all pages", { { at, 4096, 2, CLASSES(1, 0), 0 }, { at + 4096, 4096, 2, 0, 0 } }, 2, HMK_MOVE_DRY_RUN, 0, 0 },
 		{ "status with a ticket", { { at, 4096, 2, 0, at } }, 1, HMK_MOVE_TICKET, 0, EINVAL },
 		{ "unmapped range", { { 4096, 4096, 2, 0, 0 } }, 1, 0, 0, 0 },
 		{ "dry run", { { at, length, 2, 0, 0 } }, 1, HMK_MOVE_DRY_RUN, 0, 0 },

@@ -152,6 +152,8 @@ static void *put(const void *request, size_t bytes)
 
 static void fill_params(struct hmk_params *p)
 {
+	static const __u32 ways[] = { 0, HMK_SWITCH_EQUAL_WINDOWS, HMK_SWITCH_DENSE };
+
 	*p = (struct hmk_params){ .mask = HMK_PARAM_INTERVAL | HMK_PARAM_BUDGET, .interval_ns = 50000000, .budget_bp = 100 };
 	if (once_in(3)) {
 		*p = (struct hmk_params){
@@ -159,7 +161,7 @@ static void fill_params(struct hmk_params *p)
 			.num_scans = (__u32)mostly(3), .alpha_q16 = (__u32)mostly(32768), .tau1_q16 = (__u32)mostly(0),
 			.tau2_q16 = (__u32)mostly(0), .tau_step_q16 = (__u32)mostly(0), .top_k = (__u32)mostly(5),
 			.scout_bp = (__u32)mostly(1000), .flush = (__u32)mostly(1),
-			.switches = (__u32)mostly(once_in(3) ? HMK_SWITCH_EQUAL_WINDOWS : 0), .scan_cost_ns = (__u32)mostly(0), .max_region = mostly(2ul << 20),
+			.switches = (__u32)mostly(ways[below(3)]), .scan_cost_ns = (__u32)mostly(0), .max_region = mostly(2ul << 20),
 			.weight = (__u32)mostly(100), .seed = draw(),
 		};
 	}
@@ -192,7 +194,7 @@ static void fill_range(struct hmk_range *r)
 	if (once_in(16))
 		r->length = near(r->length);
 	r->node = (__s32)mostly((unsigned long)r->node);
-	r->flags = (__u32)mostly(0);
+	r->flags = (__u32)mostly(once_in(4) ? HMK_RANGE_CLASS(below(HMK_CLASSES)) | HMK_RANGE_FROM(below(4)) : 0);
 }
 
 /* ---- requests ------------------------------------------------------------ */

@@ -112,9 +112,9 @@ static long call_cancel(int fd)
 	return ioctl(fd, HMK_IOC_RESULT, &r);
 }
 
-static long call_split(int fd)
+static long call_split(int fd)	/* and read every page: nothing of the two is in the other's way */
 {
-	struct hmk_set s = { .size = sizeof(s), .params = { .mask = HMK_PARAM_SWITCHES, .switches = HMK_SWITCH_SPLIT_HUGE } };
+	struct hmk_set s = { .size = sizeof(s), .params = { .mask = HMK_PARAM_SWITCHES, .switches = HMK_SWITCH_SPLIT_HUGE | HMK_SWITCH_DENSE } };
 
 	return ioctl(fd, HMK_IOC_SET, &s);
 }
@@ -185,7 +185,7 @@ static const struct {
 	{ "MOVE", attached, call_move }, { "MOVE, never ahead", attached, call_move_sync },
 	{ "MOVE by migrate_vma", attached, call_move_vma }, { "MOVE, shared", attached, call_move_shared },
 	{ "MOVE, ticket", attached, call_ticket }, { "MOVE, paired ticket", attached, call_paired },
-	{ "RESULT", ticketed, call_result }, { "CANCEL", paired, call_cancel }, { "SET, split huge pages", started, call_split },
+	{ "RESULT", ticketed, call_result }, { "CANCEL", paired, call_cancel }, { "SET, split huge pages, read every page", started, call_split },
 	{ "STATS", attached, call_stats },
 	{ "read", ticketed, call_read }, { "mmap", attached, call_mmap },
 };
@@ -365,7 +365,7 @@ static void workers(const char *name, enum ship_mode mode, __u32 flags)
 	injected += nth - 1;
 }
 
-#define CLOCK_LEAST 3u	/* of its places to fail: regions, samples, a larger table */
+#define CLOCK_LEAST 8u	/* of its places to fail: regions, samples, a larger table, pieces of pages and their order */
 #define GROWTH	200u	/* new VMAs: the clock's thread must find room for them */
 
 /*

@@ -47,7 +47,7 @@ struct mover {
 static char *memory;
 static useconds_t a_move = A_MOVE;
 static double freed_within = FREED;
-static __u32 switches;	/* of the sessions: huge pages are split where the module can */
+static __u32 switches;	/* of the sessions: every page is read, huge pages are split where the module can */
 static unsigned long late, killed_in[SHIP_MODES];
 static struct ship_count moved[SHIP_MODES];
 
@@ -218,7 +218,7 @@ static __u32 known_switches(void)
 
 	check(!ioctl(fd, HMK_IOC_GET_INFO, &info), "what this kernel can do", 0);
 	close(fd);
-	return info.features >> HMK_FEAT_SPLIT_HUGE & 1 ? HMK_SWITCH_SPLIT_HUGE : 0;
+	return HMK_SWITCH_DENSE | (info.features >> HMK_FEAT_SPLIT_HUGE & 1 ? HMK_SWITCH_SPLIT_HUGE : 0);
 }
 
 /* A way of asking in which nobody was killed yet or nothing had moved; SHIP_MODES: none, all are asked in turn. */
