@@ -4,10 +4,10 @@
  * groups of an interval are then of pieces; samples are chosen as ever and take their counts
  * from the pieces they lie in, so that regions go on as without.
  */
+#include <linux/bitfield.h>
 #include <linux/bitmap.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
-#include <linux/page_idle.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <hmk/core/budget.h>
@@ -19,9 +19,7 @@
 #include "session.h"
 #include "walk.h"
 
-#define PIECE_SHIFT	PMD_SHIFT
 #define PROBES		4u	/* pieces that say what one costs while it is not on */
-#define EVEN		1u	/* classes apart, by rounding: as good as one */
 
 static struct kmem_cache *hmk_pieces;
 
@@ -94,12 +92,12 @@ static struct hmk_piece *dense_add(struct hmk_dense *d, unsigned long index)
 
 static unsigned long dense_first(const struct hmk_span *span)
 {
-	return span->start >> PIECE_SHIFT;
+	return span->start >> PMD_SHIFT;
 }
 
 static unsigned long dense_end(const struct hmk_span *span)
 {
-	return (span->end + PMD_SIZE - 1) >> PIECE_SHIFT;
+	return (span->end + PMD_SIZE - 1) >> PMD_SHIFT;
 }
 
 /* How many pieces there are; two spans may share one. */
@@ -187,150 +185,9 @@ static void dense_place(struct hmk_profile *p)
 	u32 i;
 
 	for (i = 0; i < p->now.nr; hmk_pause(++i)) {
-		piece = xa_load(&p->dense.pieces, p->now.at[i].start >> PIECE_SHIFT);
+		piece = xa_load(&p->dense.pieces, p->now.at[i].start >> PMD_SHIFT);
 		if (piece)
 			p->now.at[i].rung = piece->rung;
-	}
-}
-
-static void piece_leave(struct hmk_piece *piece, unsigned long from, unsigned long to)
-{
-	for (; from < to; from += PAGE_SIZE)
-		hmk_dense_leave(&piece->page[(from >> PAGE_SHIFT) % HMK_DENSE_PAGES]);
-}
-
-/* Return: false when there is no place left: one of five nodes is not told. */
-static bool piece_note_node(struct hmk_piece *piece, u32 i, int node)
-{
-	const u32 shift = i % 4 * 2;
-	u32 place;
-
-	for (place = 0; place < piece->nr_nodes && piece->node[place] != node; place++)
-		;
-	if (place == HMK_PIECE_NODES || node == NUMA_NO_NODE)
-		return false;
-	if (place == piece->nr_nodes)
-		piece->node[piece->nr_nodes++] = node;
-	piece->place[i / 4] = (piece->place[i / 4] & ~(3u << shift)) | place << shift;
-	return true;
-}
-
-static int piece_node(const struct hmk_piece *piece, u32 i)
-{
-	return piece->node[piece->place[i / 4] >> i % 4 * 2 & 3];
-}
-
-static void piece_clear_page(struct hmk_piece *piece, u32 i, struct page *page)
-{
-	if (page && piece_note_node(piece, i, hmk_node_of(page)))
-		hmk_dense_clear(&piece->page[i]);
-	else
-		hmk_dense_leave(&piece->page[i]);
-}
-
-/* What a pass does with the entries of one VMA in one piece. */
-struct pass {
-	struct hmk_piece *piece;
-	u32 seen;		/* of a read; 0: clear */
-	bool anon_only;		/* other pages of the VMA are a file's */
-};
-
-static void pass_huge(const struct pass *pass, const struct hmk_leaf *leaf, unsigned long from,
-		      unsigned long to)
-{
-	bool young = test_bit(_PAGE_BIT_ACCESSED, leaf->bits);
-
-	if (!pass->seen && leaf->page && young && test_and_clear_bit(_PAGE_BIT_ACCESSED, leaf->bits))
-		folio_set_young(page_folio(leaf->page));
-	for (; from < to; from += PAGE_SIZE) {
-		u32 i = (from >> PAGE_SHIFT) % HMK_DENSE_PAGES;
-
-		if (!pass->seen)
-			piece_clear_page(pass->piece, i, leaf->page);
-		else if (young && hmk_dense_waits(pass->piece->page[i]))
-			hmk_dense_see(&pass->piece->page[i], pass->seen);
-	}
-}
-
-static void pass_clear_table(const struct pass *pass, pte_t *pte, unsigned long from,
-			     unsigned long to)
-{
-	for (; from < to; from += PAGE_SIZE, pte++) {
-		pte_t seen = READ_ONCE(*pte);
-		struct page *page = hmk_pte_page(seen);
-
-		if (page && pass->anon_only && !PageAnon(page))
-			page = NULL;
-		piece_clear_page(pass->piece, (from >> PAGE_SHIFT) % HMK_DENSE_PAGES, page);
-		if (page && pte_young(seen) &&
-		    test_and_clear_bit(_PAGE_BIT_ACCESSED, (unsigned long *)pte))
-			folio_set_young(page_folio(page));
-	}
-}
-
-/* A read leaves the bit: see scan_read(). */
-static void pass_read_table(const struct pass *pass, const pte_t *pte, unsigned long from,
-			    unsigned long to)
-{
-	u8 *page = &pass->piece->page[(from >> PAGE_SHIFT) % HMK_DENSE_PAGES];
-
-	for (; from < to; from += PAGE_SIZE, pte++, page++) {
-		pte_t seen = READ_ONCE(*pte);
-
-		if (hmk_dense_waits(*page) && pte_present(seen) && pte_young(seen))
-			hmk_dense_see(page, pass->seen);
-	}
-}
-
-static void pass_table(struct mm_struct *mm, const struct pass *pass, unsigned long from,
-		       unsigned long to)
-{
-	struct hmk_leaf leaf;
-	spinlock_t *ptl;
-	pte_t *pte = hmk_table_lock(mm, from, &ptl);
-
-	if (pte && pass->seen)
-		pass_read_table(pass, pte, from, to);
-	else if (pte)
-		pass_clear_table(pass, pte, from, to);
-	if (pte) {
-		hmk_table_unlock(ptl);
-		return;
-	}
-	if (!hmk_leaf_lock(mm, from, &leaf)) {
-		if (!pass->seen)
-			piece_leave(pass->piece, from, to);
-		return;
-	}
-	if (leaf.shift == PMD_SHIFT)
-		pass_huge(pass, &leaf, from, to);
-	else if (!pass->seen)	/* became a table just now: next time */
-		piece_leave(pass->piece, from, to);
-	hmk_leaf_unlock(&leaf);
-}
-
-/* The mmap lock is held. @seen: as for hmk_dense_see(), 0 to clear. */
-static void piece_pass(struct mm_struct *mm, struct hmk_piece *piece, u32 seen)
-{
-	unsigned long at = (unsigned long)piece->index << PIECE_SHIFT, end = at + PMD_SIZE;
-	struct pass pass = { .piece = piece, .seen = seen };
-
-	if (!seen)
-		piece->nr_nodes = 0;
-	while (at < end) {
-		struct vm_area_struct *vma = find_vma(mm, at);
-		unsigned long from = vma ? clamp(vma->vm_start, at, end) : end;
-		unsigned long to = vma ? clamp(vma->vm_end, from, end) : end;
-		int kind = vma ? hmk_discover_kind(vma) : -1;
-
-		if (kind < 0)
-			from = to;
-		if (!seen)
-			piece_leave(piece, at, from);
-		pass.anon_only = kind == HMK_KIND_ANON && !vma_is_anonymous(vma);
-		if (from < to)
-			pass_table(mm, &pass, from, to);
-		at = to;
 	}
 }
 
@@ -349,12 +206,13 @@ static void dense_probe(struct hmk_profile *p, struct mm_struct *mm)
 		return;
 	}
 	for (i = 0; i < nr; i++) {
-		piece->index = p->spans[i * (p->nr_spans / nr)].start >> PIECE_SHIFT;
-		piece_pass(mm, piece, 0);
+		piece->index = p->spans[i * (p->nr_spans / nr)].start >> PMD_SHIFT;
+		hmk_piece_pass(mm, piece, 0);
 	}
 	hmk_hold_end(&p->hold);
 	kmem_cache_free(hmk_pieces, piece);
-	d->piece_ns = hmk_budget_track(d->piece_ns, div_u64(hmk_charge_since(p, begin), nr) + 1);
+	d->piece_ns = hmk_budget_track(d->piece_ns,
+				       div_u64(hmk_charge_since(p, begin), nr) + 1);
 }
 
 /* Whether half of the budget pays for all; three quarters once it is on, so that it stays. */
@@ -416,7 +274,7 @@ u32 hmk_dense_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 
 
 		if (read && !hmk_charge_affords(p, U32_MAX, 0))
 			break;
-		piece_pass(mm, piece, read ? read->seen - piece->rung : 0);
+		hmk_piece_pass(mm, piece, read ? read->seen - piece->rung : 0);
 		piece->read = read && read->last;
 		p->watch.visits++;
 		held = hmk_hold_on(&p->hold, HMK_DENSE_PAGES);
@@ -448,9 +306,10 @@ static void dense_count_samples(struct hmk_profile *p)
 		if (r->flags & HMK_REGION_STALE)
 			continue;
 		for (k = 0; k < r->quota; k++, s++) {
-			struct hmk_piece *piece = xa_load(&p->dense.pieces, s->addr >> PIECE_SHIFT);
+			struct hmk_piece *piece;
 			u8 page;
 
+			piece = xa_load(&p->dense.pieces, s->addr >> PMD_SHIFT);
 			if (!piece || !piece->read)
 				continue;
 			page = piece->page[(s->addr >> PAGE_SHIFT) % HMK_DENSE_PAGES];
@@ -481,71 +340,20 @@ void hmk_dense_settle(struct hmk_profile *p)
 	}
 }
 
-static void tally_piece(struct hmk_tally *t, const struct hmk_piece *piece, u32 from, u32 to)
-{
-	u32 i;
-
-	for (i = from; i < to; i++) {
-		s32 class = hmk_dense_class(piece->page[i], piece->rung);
-		int node = piece_node(piece, i);
-
-		if (class < 0)
-			continue;
-		t->pages[class][node]++;
-		t->of_class[class]++;
-		t->heat[class] += HMK_DENSE_STEP * piece->rung + hmk_dense_heat(piece->page[i]);
-		t->nodes |= 1ull << node;
-	}
-}
-
-/**
- * hmk_dense_tally() - the pages of a region by class and node.
- * @p: judged.
- * @r: one of its regions.
- *
- * Return: NULL where one record tells all: not all was read, or its pages are alike.
- */
-const struct hmk_tally *hmk_dense_tally(struct hmk_profile *p, const struct hmk_region *r)
-{
-	struct hmk_tally *t = p->dense.tally;
-	u64 at, next;
-	u32 class;
-
-	if (!p->dense.on)
-		return NULL;
-	memset(t, 0, sizeof(*t));
-	for (at = r->start; at < r->end; at = next) {
-		const struct hmk_piece *piece = xa_load(&p->dense.pieces, at >> PIECE_SHIFT);
-
-		next = min((at | (PMD_SIZE - 1)) + 1, r->end);
-		if (!piece || !piece->age)
-			return NULL;
-		tally_piece(t, piece, (at >> PAGE_SHIFT) % HMK_DENSE_PAGES,
-			    ((next - 1) >> PAGE_SHIFT) % HMK_DENSE_PAGES + 1);
-	}
-	t->lowest = HMK_CLASSES;
-	for (class = 0; class < HMK_CLASSES; class++) {
-		if (!t->of_class[class])
-			continue;
-		t->lowest = min(t->lowest, class);
-		t->highest = class;
-	}
-	return t->highest > t->lowest + EVEN ? t : NULL;
-}
-
 /**
  * hmk_dense_pick() - which pages are of a class.
  * @s:      the session.
- * @class:  as the uapi has it.
+ * @flags:  of the range: HMK_RANGE_CLASS().
  * @start:  address of the first page.
  * @nr:     number of pages.
  * @picked: @nr bits, all of them written.
  *
  * Their hotness may change meanwhile: it says what it is now.
  */
-void hmk_dense_pick(struct hmk_session *s, u32 class, unsigned long start, u32 nr,
+void hmk_dense_pick(struct hmk_session *s, u32 flags, unsigned long start, u32 nr,
 		    unsigned long *picked)
 {
+	const s32 class = (s32)FIELD_GET(HMK_RANGE_CLASS_MASK, flags) - 1;
 	struct xarray *pieces = &s->prof.dense.pieces;
 	const struct hmk_piece *piece = NULL;
 	u32 i;
@@ -559,7 +367,7 @@ void hmk_dense_pick(struct hmk_session *s, u32 class, unsigned long start, u32 n
 		if (!i || !at)
 			piece = xa_load(pieces, pfn / HMK_DENSE_PAGES);
 		if (piece && hmk_dense_class(READ_ONCE(piece->page[at]),
-					     READ_ONCE(piece->rung)) == (s32)class)
+					     READ_ONCE(piece->rung)) == class)
 			__set_bit(i, picked);
 	}
 	xa_unlock(pieces);

@@ -3,33 +3,11 @@
 #ifndef HMK_DENSE_H
 #define HMK_DENSE_H
 
-#include <linux/hmk.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
-#include <hmk/core/dense.h>
 
-#define HMK_PIECE_NODES	4u	/* that are told apart in a piece */
-
-/* The memory of one last-level table. */
-struct hmk_piece {
-	unsigned long index;	/* its address in units of 2 MiB */
-	s16 node[HMK_PIECE_NODES];
-	u8 nr_nodes;
-	u8 rung;
-	u8 age;			/* intervals in which it was read, saturating */
-	bool read;		/* to its end, in this interval */
-	u8 place[HMK_DENSE_PAGES / 4];	/* of each page's node, two bits */
-	u8 page[HMK_DENSE_PAGES];
-};
-
-/* Pages of a region, by class and node. */
-struct hmk_tally {
-	u32 pages[HMK_CLASSES][HMK_MAX_NODES];
-	u64 heat[HMK_CLASSES];	/* sums, in 1/16 of a window */
-	u32 of_class[HMK_CLASSES];
-	u64 nodes;		/* a bit for each that has any */
-	u32 lowest, highest;	/* class; lowest > highest: there are no pages */
-};
+#include "piece.h"
+#include "tally.h"
 
 struct hmk_dense {
 	/*
@@ -47,7 +25,6 @@ struct hmk_dense {
 
 struct hmk_profile;
 struct hmk_read;
-struct hmk_region;
 struct hmk_session;
 struct mm_struct;
 
@@ -64,10 +41,9 @@ u32 hmk_dense_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 
 		    const struct hmk_read *read);
 void hmk_dense_forget(struct hmk_profile *p, u32 group, u32 nr);
 void hmk_dense_settle(struct hmk_profile *p);
-const struct hmk_tally *hmk_dense_tally(struct hmk_profile *p, const struct hmk_region *r);
 
 /* By whoever moves. */
-void hmk_dense_pick(struct hmk_session *s, u32 class, unsigned long start, u32 nr,
+void hmk_dense_pick(struct hmk_session *s, u32 flags, unsigned long start, u32 nr,
 		    unsigned long *picked);
 
 #endif

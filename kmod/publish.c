@@ -206,7 +206,7 @@ static void table_add_region(struct writer *w, struct hmk_profile *p, const stru
 	struct hmk_record rec;
 
 	table_write_record(&rec, r, p);
-	if (hmk_dense_tally(p, r))
+	if (hmk_tally(p, r))
 		table_add_classes(w, &rec, p);
 	else
 		table_add(w, &rec);

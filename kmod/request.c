@@ -173,7 +173,7 @@ static void request_pick(const struct hmk_run *run, u32 i, unsigned long start, 
 			 unsigned long *picked)
 {
 	hmk_dense_pick(container_of(run, struct request, run)->session,
-		       FIELD_GET(HMK_RANGE_CLASS_MASK, run->ranges[i].flags) - 1, start, nr, picked);
+		       run->ranges[i].flags, start, nr, picked);
 }
 
 static int move_now(struct hmk_session *s, const struct hmk_move *m,

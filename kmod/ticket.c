@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Moves that run while their caller does something else. */
-#include <linux/bitfield.h>
 #include <linux/cred.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -69,7 +68,7 @@ static void ticket_pick(const struct hmk_run *run, u32 i, unsigned long start, u
 			unsigned long *picked)
 {
 	hmk_dense_pick(container_of(run, struct hmk_ticket, run)->session,
-		       FIELD_GET(HMK_RANGE_CLASS_MASK, run->ranges[i].flags) - 1, start, nr, picked);
+		       run->ranges[i].flags, start, nr, picked);
 }
 
 static void ticket_moved(struct hmk_run *run, u32 i)

@@ -253,7 +253,7 @@ struct hmk_interval {
  * rounded to the nearest.
  */
 #define HMK_RECORD_CLASS_SHIFT	8
-#define HMK_RECORD_CLASS_MASK	(0x3fu << HMK_RECORD_CLASS_SHIFT)	/* class + 1; 0: all pages */
+#define HMK_RECORD_CLASS_MASK	(0x3fu << HMK_RECORD_CLASS_SHIFT)	/* class + 1; 0: all */
 #define HMK_CLASSES		33u	/* 0 .. twice the most windows */
 
 /*

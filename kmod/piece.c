@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The entries of one page table, or of one huge page, cleared and read as a whole. */
+#include <linux/mm.h>
+#include <linux/page_idle.h>
+
+#include "piece.h"
+#include "session.h"
+#include "walk.h"
+
+static void piece_leave(struct hmk_piece *piece, unsigned long from, unsigned long to)
+{
+	for (; from < to; from += PAGE_SIZE)
+		hmk_dense_leave(&piece->page[(from >> PAGE_SHIFT) % HMK_DENSE_PAGES]);
+}
+
+/* Return: false when there is no place left: one of five nodes is not told. */
+static bool piece_note_node(struct hmk_piece *piece, u32 i, int node)
+{
+	const u32 shift = i % 4 * 2;
+	u32 place;
+
+	for (place = 0; place < piece->nr_nodes && piece->node[place] != node; place++)
+		;
+	if (place == HMK_PIECE_NODES || node == NUMA_NO_NODE)
+		return false;
+	if (place == piece->nr_nodes)
+		piece->node[piece->nr_nodes++] = node;
+	piece->place[i / 4] = (piece->place[i / 4] & ~(3u << shift)) | place << shift;
+	return true;
+}
+
+static void piece_clear_page(struct hmk_piece *piece, u32 i, struct page *page)
+{
+	if (page && piece_note_node(piece, i, hmk_node_of(page)))
+		hmk_dense_clear(&piece->page[i]);
+	else
+		hmk_dense_leave(&piece->page[i]);
+}
+
+/* What a pass does with the entries of one VMA in one piece. */
+struct pass {
+	struct hmk_piece *piece;
+	u32 seen;		/* of a read; 0: clear */
+	bool anon_only;		/* other pages of the VMA are a file's */
+};
+
+static void pass_huge(const struct pass *pass, const struct hmk_leaf *leaf, unsigned long from,
+		      unsigned long to)
+{
+	bool young = test_bit(_PAGE_BIT_ACCESSED, leaf->bits);
+
+	if (!pass->seen && leaf->page && young &&
+	    test_and_clear_bit(_PAGE_BIT_ACCESSED, leaf->bits))
+		folio_set_young(page_folio(leaf->page));
+	for (; from < to; from += PAGE_SIZE) {
+		u32 i = (from >> PAGE_SHIFT) % HMK_DENSE_PAGES;
+
+		if (!pass->seen)
+			piece_clear_page(pass->piece, i, leaf->page);
+		else if (young && hmk_dense_waits(pass->piece->page[i]))
+			hmk_dense_see(&pass->piece->page[i], pass->seen);
+	}
+}
+
+static void pass_clear_table(const struct pass *pass, pte_t *pte, unsigned long from,
+			     unsigned long to)
+{
+	for (; from < to; from += PAGE_SIZE, pte++) {
+		pte_t seen = READ_ONCE(*pte);
+		struct page *page = hmk_pte_page(seen);
+
+		if (page && pass->anon_only && !PageAnon(page))
+			page = NULL;
+		piece_clear_page(pass->piece, (from >> PAGE_SHIFT) % HMK_DENSE_PAGES, page);
+		if (page && pte_young(seen) &&
+		    test_and_clear_bit(_PAGE_BIT_ACCESSED, (unsigned long *)pte))
+			folio_set_young(page_folio(page));
+	}
+}
+
+/* A read leaves the bit: see scan_read(). */
+static void pass_read_table(const struct pass *pass, const pte_t *pte, unsigned long from,
+			    unsigned long to)
+{
+	u8 *page = &pass->piece->page[(from >> PAGE_SHIFT) % HMK_DENSE_PAGES];
+
+	for (; from < to; from += PAGE_SIZE, pte++, page++) {
+		pte_t seen = READ_ONCE(*pte);
+
+		if (hmk_dense_waits(*page) && pte_present(seen) && pte_young(seen))
+			hmk_dense_see(page, pass->seen);
+	}
+}
+
+static void pass_table(struct mm_struct *mm, const struct pass *pass, unsigned long from,
+		       unsigned long to)
+{
+	struct hmk_leaf leaf;
+	spinlock_t *ptl;	/* of the table */
+	pte_t *pte = hmk_table_lock(mm, from, &ptl);
+
+	if (pte && pass->seen)
+		pass_read_table(pass, pte, from, to);
+	else if (pte)
+		pass_clear_table(pass, pte, from, to);
+	if (pte) {
+		hmk_table_unlock(ptl);
+		return;
+	}
+	if (!hmk_leaf_lock(mm, from, &leaf)) {
+		if (!pass->seen)
+			piece_leave(pass->piece, from, to);
+		return;
+	}
+	if (leaf.shift == PMD_SHIFT)
+		pass_huge(pass, &leaf, from, to);
+	else if (!pass->seen)	/* became a table just now: next time */
+		piece_leave(pass->piece, from, to);
+	hmk_leaf_unlock(&leaf);
+}
+
+/**
+ * hmk_piece_pass() - clear a piece's pages, or look which were accessed since.
+ * @mm:    mmap lock held for reading.
+ * @piece: of it.
+ * @seen:  what an access means to hmk_dense_see(); 0: clear.
+ *
+ * Clearing notes which pages there are, and on which node; a read looks at these only.
+ */
+void hmk_piece_pass(struct mm_struct *mm, struct hmk_piece *piece, u32 seen)
+{
+	unsigned long at = (unsigned long)piece->index << PMD_SHIFT, end = at + PMD_SIZE;
+	struct pass pass = { .piece = piece, .seen = seen };
+
+	if (!seen)
+		piece->nr_nodes = 0;
+	while (at < end) {
+		struct vm_area_struct *vma = find_vma(mm, at);
+		unsigned long from = vma ? clamp(vma->vm_start, at, end) : end;
+		unsigned long to = vma ? clamp(vma->vm_end, from, end) : end;
+		int kind = vma ? hmk_discover_kind(vma) : -1;
+
+		if (kind < 0)
+			from = to;
+		if (!seen)
+			piece_leave(piece, at, from);
+		pass.anon_only = kind == HMK_KIND_ANON && !vma_is_anonymous(vma);
+		if (from < to)
+			pass_table(mm, &pass, from, to);
+		at = to;
+	}
+}
