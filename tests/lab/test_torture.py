@@ -10,7 +10,7 @@ import threading
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -182,8 +182,13 @@ class Runs(unittest.TestCase):
                 return runs.state(root)
             old, new, newest = commit("kmod/a.c"), commit("kmod/b.c"), commit("daemon/c.cpp")
             commit("kmod/README.md")
-            self.assertEqual([runs.is_older(root, each, "6.1") for each in (old, new, newest, "abcdef1")], [True, False, False, True])
-            self.assertEqual([runs.is_older(root, each, USER) for each in (new, newest)], [True, False], "parsers are hmkd's")
+            def older(commits: Sequence[str], kernel: str) -> List[bool]:
+                return [runs.is_older(root, run(1, commit=each), kernel) for each in commits]
+            self.assertEqual(older((old, new, newest, "abcdef1"), "6.1"), [True, False, False, True])
+            self.assertEqual(older((new, newest), USER), [True, False], "parsers are hmkd's")
+            kept = [{"commit": "abcdef1", "subject": runs.subject(root, each, "6.1")} for each in (old, new)]
+            self.assertEqual([runs.is_older(root, each, "6.1") for each in kept], [True, False], "the content counts, wherever it lies")
+            self.assertEqual(runs.whole(root, ROW, "6.1", {}, 1)["subject"], kept[1]["subject"])
         done = [run(500, commit=old, older=True), run(60)]
         self.assertFalse(runs.has_enough(ROW, "6.1", done))
         total = sums.add_up(ROW, "6.1", done)

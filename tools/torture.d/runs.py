@@ -6,6 +6,7 @@ import re
 import subprocess
 import time
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Dict, List, Sequence
 
@@ -44,7 +45,7 @@ class Store:
         found = [run for run in map(self._parsed, range(1, len(lines) + 1), lines) if (run["row"], run["kernel"]) == (row.name, kernel)]
         if not is_kept(self.file):
             return found
-        return [{**run, "older": is_older(self.file.parents[1], run["commit"], kernel)} for run in found]
+        return [{**run, "older": is_older(self.file.parents[1], run, kernel)} for run in found]
 
     def add(self, run: Run) -> None:
         """One write to the file's end: runs side by side do not mix. Raises LabError where it would name no commit."""
@@ -91,13 +92,21 @@ def counting(runs: Sequence[Run]) -> List[Run]:
     return [run for run in runs if is_commit(run["commit"]) and not run.get("explained") and not run.get("older")]
 
 
+def is_older(root: Path, run: Run, kernel: str) -> bool:
+    """Whether what a run was about differs from what is committed today. A run that does not say what it was about is known by
+    its commit, if that is to be found."""
+    return (run.get("subject") or subject(root, run["commit"], kernel)) != subject(root, "HEAD", kernel)
+
+
 @functools.lru_cache(maxsize=None)
-def is_older(root: Path, commit: str, kernel: str) -> bool:
-    """Whether what a run of `commit` was about differs in what is committed today, but for what is read by people; so does a
-    commit that is not to be found."""
+def subject(root: Path, commit: str, kernel: str) -> str:
+    """The content of all that a run on `kernel` is about, but for what is read by people: the same on whatever commit it lies.
+    "" for a commit that is not to be found."""
     paths = PARSERS if kernel == USER else MODULE
-    return subprocess.run(["git", "-C", str(root), "diff", "--quiet", commit, "HEAD", "--", *paths, ":!*.md"], check=False,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0
+    listed = subprocess.run(["git", "-C", str(root), "ls-tree", "-r", commit, "--", *paths], check=False, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    lines = [line for line in listed.stdout.splitlines() if not line.endswith(".md")]
+    return "" if listed.returncode else sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def is_commit(text: str) -> bool:
@@ -128,7 +137,8 @@ def whole(root: Path, row: Row, kernel: str, run: Run, seconds: float, commit: s
     """A run with all its FIELDS; `commit` is what the tree was when it began, where that is known."""
     now = state(root)
     return {"row": row.name, "kernel": kernel, "count": 0, "lost": 0, "splats": 0, "leaked": 0, "failed": "",
-            "commit": now if commit in ("", now) else f"{commit}-changed", **run, "seconds": round(seconds)}
+            "commit": now if commit in ("", now) else f"{commit}-changed", "subject": subject(root, "HEAD", kernel), **run,
+            "seconds": round(seconds)}
 
 
 def guest_test(root: Path, row: Row, kernel: str, seconds: int) -> e2e.EndToEnd:
