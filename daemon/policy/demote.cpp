@@ -16,24 +16,17 @@ std::int64_t as_signed(Bytes bytes) {
 // A pile of regions that fit nowhere or are hardly colder must not be searched for every candidate.
 constexpr std::size_t kMostPassedOver = 16;
 
-using Wide = unsigned __int128;
-
-/// Bytes before `offset`, in whole pages.
-Bytes expected_before(Bytes length, Bytes held, Bytes offset) {
-  return static_cast<Bytes>(Wide{held} * offset / length) & ~(kPage - 1);
-}
-
 /// As much of what is left of the region as holds `need` bytes of its tier: to the next leaf,
 /// or to the one before where that were more than `at_most`.
-RoomMade::Victim way_for(Histogram::Id id, const Histogram::Entry& region, Bytes offset, Bytes need,
-                         Bytes at_most) {
+RoomMade::Victim way_for(Histogram::Id id, const Histogram::Entry& region, const Taken::Left& left,
+                         Bytes need, Bytes at_most) {
   const Bytes length = region.length(), leaf = Bytes{1} << region.leaf_shift;
+  const Bytes offset = left.offset;
   need = std::min(need, at_most);
-  Bytes end = length;
+  Bytes end = left.end;
   const Bytes until = expected_before(length, region.home(), offset) + need;
   if (until < region.home()) {
-    const auto holds =
-        static_cast<Bytes>((Wide{until} * length + region.home() - 1) / region.home());
+    const Bytes holds = offset_after(length, region.home(), until);
     end = std::min(end, ((region.start + holds + leaf - 1) & ~(leaf - 1)) - region.start);
   }
   Bytes leaves = expected_in_piece(length, region.home(), offset, end);
@@ -52,23 +45,6 @@ RoomMade::Victim way_for(Histogram::Id id, const Histogram::Entry& region, Bytes
 }
 
 }  // namespace
-
-Bytes cut_length(const Histogram::Entry& region, Bytes want) {
-  if (want >= region.length()) return region.length();
-  const std::uint64_t leaf = std::uint64_t{1} << region.leaf_shift;
-  const std::uint64_t end = (region.start + want) & ~(leaf - 1);
-  return end > region.start ? end - region.start : 0;
-}
-
-Bytes at_least_in_cut(Bytes length, Bytes held, Bytes cut) {
-  if (cut >= length) return held;
-  const Bytes elsewhere = length - cut;
-  return held > elsewhere ? held - elsewhere : 0;
-}
-
-Bytes expected_in_piece(Bytes length, Bytes held, Bytes begin, Bytes end) {
-  return expected_before(length, held, end) - expected_before(length, held, begin);
-}
 
 VictimQueue::VictimQueue(const Histogram& histogram, std::uint32_t index)
     : histogram_(&histogram), index_(index), list_(histogram, demotes_before) {}
@@ -90,8 +66,8 @@ std::optional<Histogram::Id> VictimQueue::peek(const Taken& taken) {
 }
 
 Holder::Holder(const Histogram& regions, std::span<const TierView> tiers,
-               std::vector<std::uint32_t> at)
-    : histogram(&regions), order(tiers), places(std::move(at)), taken(regions) {
+               std::vector<std::uint32_t> at, std::uint64_t turn)
+    : histogram(&regions), order(tiers), places(std::move(at)), taken(regions, turn) {
   for (const TierView& tier : tiers) {
     std::uint32_t column = 0;
     while (regions.node(column) != tier.node) ++column;
@@ -197,11 +173,12 @@ class RoomMaker {
       passed_over_.push_back({next.owner, next.node, next.id});
       return;
     }
-    const Bytes offset = holder.taken.bytes(next.id), at_most = next.claim.at_most;
-    RoomMade::Victim way = way_for(next.id, region, offset, lacking(), at_most);
+    const Taken::Left left = holder.taken.left(next.id);
+    const Bytes at_most = next.claim.at_most;
+    RoomMade::Victim way = way_for(next.id, region, left, lacking(), at_most);
     if (way.leaves == 0) {
-      if (at_most >= lacking())  // what is left of it holds nothing of this tier
-        holder.taken.set_all(next.id);
+      if (at_most >= lacking())  // this holds nothing of this tier
+        add_taken(next.owner, next.node, next.id, left.end - left.offset);
       else
         passed_over_.push_back({next.owner, next.node, next.id});
       return;
@@ -210,7 +187,7 @@ class RoomMaker {
     if (!found) {
       // Everything below is full: swap with the source, which then gets no more than leaves it.
       // Only the promotion gets its room that way, not the reserve.
-      way = way_for(next.id, region, offset, std::min(for_promotion(), left_behind()), at_most);
+      way = way_for(next.id, region, left, std::min(for_promotion(), left_behind()), at_most);
       found = for_promotion() > 0 && swaps(next, way);
     }
     if (!found || way.leaves == 0) {
@@ -221,6 +198,7 @@ class RoomMaker {
     way.owner = next.owner;
     way.from = next.node;
     way.by_share = by_share;
+    way.before = holder.taken.bytes(next.id);
     add(way);
   }
 
@@ -261,11 +239,16 @@ class RoomMaker {
     return true;
   }
 
+  void add_taken(std::size_t owner, std::uint32_t node, Histogram::Id id, Bytes length) {
+    Holder& holder = holders_[owner];
+    holder.taken.set(id, holder.taken.bytes(id) + length);
+    if (!holder.taken.all(id)) holder.queues[node].push(id);
+  }
+
   void add(const RoomMade::Victim& way) {
-    Holder& holder = holders_[way.owner];
+    const Holder& holder = holders_[way.owner];
     const std::uint32_t to = holder.places[way.to];
-    holder.taken.set(way.id, way.offset + way.length);
-    if (!holder.taken.all(way.id)) holder.queues[way.from].push(way.id);
+    add_taken(way.owner, way.from, way.id, way.length);
     room_[wanted_.place] += as_signed(way.leaves);
     room_[to] -= as_signed(way.arrives);
     shares_.moved(way.owner, wanted_.place, way.leaves, to, way.arrives);
@@ -301,7 +284,7 @@ void undo_room(const RoomMade& made, std::span<Holder> holders, Room& room, Shar
     Holder& holder = holders[victim.owner];
     const std::uint32_t from = holder.places[victim.from], to = holder.places[victim.to];
     if (holder.taken.all(victim.id)) holder.queues[victim.from].push(victim.id);
-    holder.taken.set(victim.id, victim.offset);
+    holder.taken.set(victim.id, victim.before);
     room[from] -= as_signed(victim.leaves);
     room[to] += as_signed(victim.arrives);
     shares.undo(victim.owner, from, victim.leaves, to, victim.arrives);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "policy/cut.hpp"
 #include "policy/gain.hpp"
 #include "policy/rank.hpp"
 #include "policy/shares.hpp"
@@ -17,11 +18,11 @@
 namespace hmk::policy {
 
 /// How much of each region a plan has spoken for: a promoted region is taken whole, a victim from
-/// its start on, and what is left of it is a victim still.
+/// its first_cut() on, over its end to where that was, and what is left of it is a victim still.
 class Taken {
  public:
-  explicit Taken(const Histogram& histogram)
-      : histogram_(&histogram), pages_(histogram.id_limit(), 0) {}
+  Taken(const Histogram& histogram, std::uint64_t turn)
+      : histogram_(&histogram), turn_(turn), pages_(histogram.id_limit(), 0) {}
   Bytes bytes(Histogram::Id id) const { return Bytes{pages_[id]} * kPage; }
   bool all(Histogram::Id id) const { return pages_[id] >= (*histogram_)[id].pages; }
   bool any(Histogram::Id id) const { return pages_[id] != 0; }
@@ -30,8 +31,20 @@ class Taken {
   }
   void set_all(Histogram::Id id) { pages_[id] = (*histogram_)[id].pages; }
 
+  /// What comes next of a region that is not taken wholly: bytes [offset, end) of it.
+  struct Left {
+    Bytes offset, end;
+  };
+  Left left(Histogram::Id id) const {
+    const Histogram::Entry& region = (*histogram_)[id];
+    const Bytes first = first_cut(region, turn_), to_the_end = region.length() - first;
+    if (bytes(id) < to_the_end) return {first + bytes(id), region.length()};
+    return {bytes(id) - to_the_end, first};
+  }
+
  private:
   const Histogram* histogram_;
+  std::uint64_t turn_;
   std::vector<std::uint32_t> pages_;
 };
 
@@ -58,9 +71,9 @@ class VictimQueue {
 
 /// What one process has on the nodes of its tiers, and how much of it a plan has spoken for.
 struct Holder {
-  /// `tiers`: nodes that the histogram knows; `places`: of each of them.
+  /// `tiers`: nodes that the histogram knows; `places`: of each of them; `turn`: of first_cut().
   Holder(const Histogram& regions, std::span<const TierView> tiers,
-         std::vector<std::uint32_t> places);
+         std::vector<std::uint32_t> places, std::uint64_t turn = 0);
   /// The node of its list at a place.
   std::optional<std::uint32_t> node_at(std::uint32_t place) const;
   /// Room on a node of its list, as far as the tier as a whole keeps its reserve.
@@ -95,6 +108,7 @@ struct RoomMade {
     std::size_t owner;
     Histogram::Id id;
     std::uint32_t from, to;  // nodes of its owner's list
+    Bytes before;            // of its region, taken before
     Bytes offset;            // of the piece in its region
     Bytes length;            // of the piece: no more than is needed
     Bytes leaves;            // bytes that leave the node, the region's pages taken as evenly spread
@@ -120,18 +134,5 @@ bool has_victim(std::span<Holder> holders, const RoomWanted& wanted, const Share
 
 /// Takes back what make_room() did.
 void undo_room(const RoomMade& made, std::span<Holder> holders, Room& room, Shares& shares);
-
-/// How much of a region is cut off for `want` bytes: aligned to its leaf,
-/// counted from its start; the whole length when `want` reaches it, 0 when not
-/// even one leaf fits.
-Bytes cut_length(const Histogram::Entry& region, Bytes want);
-
-/// The least number of bytes the first `cut` bytes of a region can hold when
-/// `held` of its `length` bytes are somewhere in it.
-Bytes at_least_in_cut(Bytes length, Bytes held, Bytes cut);
-
-/// The bytes [begin, end) of a region holds when its `held` bytes lie evenly over `length`: whole
-/// pages, and the pieces of a region add up to all of it.
-Bytes expected_in_piece(Bytes length, Bytes held, Bytes begin, Bytes end);
 
 }  // namespace hmk::policy

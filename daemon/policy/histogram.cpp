@@ -50,7 +50,8 @@ std::uint8_t Histogram::column_for(const RegionView& region) const {
 
 void Histogram::assign(Id id, const RegionView& region) {
   Entry& entry = entries_[id];
-  entry.start = region.start;
+  entry.start = region.start & ((1ull << 58) - 1);
+  entry.page_class = region.page_class & 0x3f;
   entry.pages = to_pages(region.length);
   entry.resident_pages = std::min(to_pages(region.resident), entry.pages);
   entry.away_pages = std::min(to_pages(region.away), entry.resident_pages);

@@ -29,9 +29,11 @@ class Histogram {
     std::uint32_t hotness_max = 3;  // hotness ends there; at least 1
   };
 
-  /// A region in 40 bytes; sizes are kept in pages, so up to 16 TiB each.
+  /// A region, or the pages of one class and node in it, in 40 bytes; sizes are kept in pages, so
+  /// up to 16 TiB each.
   struct Entry {
-    std::uint64_t start;
+    std::uint64_t start : 58;  // programs end below 2^57
+    std::uint64_t page_class : 6;
     std::uint32_t pages;
     std::uint32_t resident_pages;
     std::uint32_t away_pages;
@@ -51,6 +53,8 @@ class Histogram {
       const auto dev_q8 = static_cast<std::uint16_t>(rate_dev_q6 << 2);
       return {whi_q16, rate_q8, dev_q8, static_cast<std::uint8_t>(leaf_shift), written != 0};
     }
+    /// Of a class its own pages only.
+    std::uint32_t size_pages() const { return page_class == 0 ? pages : resident_pages; }
     Bytes length() const { return Bytes{pages} * kPage; }
     Bytes resident() const { return Bytes{resident_pages} * kPage; }
     Bytes away() const { return Bytes{away_pages} * kPage; }

@@ -121,7 +121,7 @@ class Planner {
                          {},
                          {},
                          kNoRate});
-      holders_.emplace_back(histogram, tiers, std::move(places));
+      holders_.emplace_back(histogram, tiers, std::move(places), params_.turn);
     }
     for (std::size_t i = 0; i < processes.size(); ++i)
       claimants.push_back(claimant_of(processes[i], holders_[i]));
@@ -387,12 +387,12 @@ class Planner {
     const Bytes all = gathers ? region.away() : region.resident();
     const Bytes left = shares_.limit(list.owner, stage_);
 
-    Bytes length = all <= left ? region.length() : cut_length(region, left);
-    if (length == 0) return Outcome::kNoBudget;
+    const auto cut_to = [&](Bytes want) { return cut_for(region, all, want, params_.turn); };
+    Cut cut = cut_to(left);
+    if (cut.length == 0) return Outcome::kNoBudget;
     const Bytes growth = shares_.growth(list.owner, places[to], stage_);
-    if (from_own(growth) == 0 && std::min(all, length) > growth)
-      length = cut_length(region, growth);
-    const Bytes wanted = std::min(all, length);
+    if (from_own(growth) == 0 && cut.bytes > growth) cut = cut_to(growth);
+    const Bytes wanted = cut.bytes;
     if (gain_ns(owner, region, wanted, from, to, Lasts::here) <= 0) return Outcome::kNoGain;
 
     const Bytes free = std::min(room_on(holders_[list.owner], to), growth);
@@ -406,7 +406,7 @@ class Planner {
                         .from_others = growth - free,
                         .from_own = from_own(growth),
                         .source = places[from],
-                        .leaving_source = gathers ? 0 : leaves_home(region, length),
+                        .leaving_source = gathers ? 0 : cut.leaves,
                         .victim_below_q16 = victim_below(owner, region.whi_q16),
                         .riser = region.heat(),
                         .model = &owner.model,
@@ -414,27 +414,25 @@ class Planner {
                        room_, shares_);
       if (made.victims.empty() && !made.nowhere) owner.in_vain[to].add(region.heat());
     }
-    if (free + made.bytes < wanted) length = cut_length(region, free + made.bytes);
-    const Bytes bytes = std::min(all, length);
-    const bool worth = bytes >= wanted / 2 || bytes >= kWorthAMove;
+    if (free + made.bytes < wanted) cut = cut_to(free + made.bytes);
+    const bool worth = cut.bytes >= wanted / 2 || cut.bytes >= kWorthAMove;
     const Lasts lasts = made.victims.empty() ? Lasts::here : Lasts::beyond_others;
-    const bool pays = gain_ns(owner, region, bytes, from, to, lasts) > loss_ns(made, bytes);
-    if (length == 0 || !worth || !pays || made.exchanged > leaves_home(region, length)) {
+    const bool pays = gain_ns(owner, region, cut.bytes, from, to, lasts) > loss_ns(made, cut.bytes);
+    if (cut.length == 0 || !worth || !pays || made.exchanged > cut.leaves) {
       undo_room(made, holders_, room_, shares_);
       return made.nowhere ? Outcome::kNoRoom : Outcome::kNoGain;
     }
-    take(id, list, to, length, bytes, made);
+    take(id, list, to, cut, made);
     return Outcome::kTaken;
   }
 
-  void take(Id id, const List& list, std::uint32_t to, Bytes length, Bytes bytes,
-            const RoomMade& made) {
+  void take(Id id, const List& list, std::uint32_t to, const Cut& cut, const RoomMade& made) {
     Owner& owner = owners_[list.owner];
     Holder& holder = holders_[list.owner];
     const Entry& region = owner.histogram[id];
     const std::uint32_t from = list.from;
     const bool gathers = from == to;
-    const Bytes leaves = gathers ? 0 : leaves_home(region, length);
+    const Bytes bytes = cut.bytes, leaves = gathers ? 0 : cut.leaves;
     holder.taken.set_all(id);
     room_[holder.places[to]] -= static_cast<std::int64_t>(bytes);
     room_[holder.places[from]] += static_cast<std::int64_t>(leaves);
@@ -442,13 +440,14 @@ class Planner {
     shares_.moved(list.owner, holder.places[from], leaves, holder.places[to], bytes);
 
     owner.plan.promoted += bytes;
-    owner.plan.cut += length < region.length();
+    owner.plan.cut += cut.length < region.length();
     const auto serves = static_cast<std::uint32_t>(owner.plan.promotions.size());
     owner.plan.promotions.push_back({.process = region.process,
                                      .generation = region.generation,
-                                     .start = region.start,
-                                     .length = length,
+                                     .start = region.start + cut.offset,
+                                     .length = cut.length,
                                      .bytes = bytes,
+                                     .page_class = static_cast<std::uint8_t>(region.page_class),
                                      .from = holder.order.node(from),
                                      .to = holder.order.node(to),
                                      .reason = gathers ? Reason::kGather : Reason::kHot,
@@ -471,6 +470,7 @@ class Planner {
                                     .start = region.start + victim.offset,
                                     .length = victim.length,
                                     .bytes = victim.arrives,
+                                    .page_class = static_cast<std::uint8_t>(region.page_class),
                                     .from = order.node(victim.from),
                                     .to = order.node(victim.to),
                                     .reason = victim.by_share   ? Reason::kShare
@@ -513,10 +513,6 @@ class Planner {
     return made.bytes > promoted
                ? loss * static_cast<double>(promoted) / static_cast<double>(made.bytes)
                : loss;
-  }
-
-  static Bytes leaves_home(const Entry& region, Bytes length) {
-    return at_least_in_cut(region.length(), region.home(), length);
   }
 
   const PolicyParams& params_;

@@ -9,7 +9,7 @@ namespace hmk::policy {
 namespace {
 
 auto size_and_place(const Histogram::Entry& e) {
-  return std::tuple(e.pages, e.process, e.start);
+  return std::tuple(e.size_pages(), e.process, e.start, e.page_class, e.column);
 }
 
 }  // namespace

@@ -69,9 +69,9 @@ class Ranking {
  public:
   Ranking(Histogram::Shape shape, std::span<const NodeId> nodes);
 
-  /// Replaces what is known about `process`. `regions`: in address order,
-  /// without overlap. List work is done only for regions whose bucket or node
-  /// changed, or that appeared or vanished.
+  /// Replaces what is known about `process`. `regions`: in address order, without overlap but for
+  /// the classes of one region, which lie side by side. List work is done only for regions whose
+  /// bucket or node changed, or that appeared or vanished.
   void update(ProcessId process, std::span<const RegionView> regions);
 
   /// Drops a process that has gone. Unknown ones are ignored.

@@ -22,7 +22,8 @@ inline constexpr NodeId kNoNode = -1;
 inline constexpr std::uint32_t kOneQ16 = 1u << 16;
 inline constexpr Bytes kPage = 4096;
 
-/// One region as the profiler saw it in the last interval.
+/// One region as the profiler saw it in the last interval, or of one whose pages differ those of
+/// one class on one node: then several views have its borders, and `away` is 0.
 struct RegionView {
   std::uint64_t start = 0;  // bytes, page aligned
   Bytes length = 0;         // bytes, page aligned
@@ -37,6 +38,7 @@ struct RegionView {
   NodeId node = kNoNode;          // holds most of it
   NodeId away_node = kNoNode;     // holds most of `away`
   std::uint8_t leaf_shift = 12;   // largest page-table leaf seen: cuts respect it
+  std::uint8_t page_class = 0;    // of its pages + 1, the more the hotter; 0: all pages
   bool movable = true;            // false: in flight, or backing off; takes no part
   bool written = false;           // most samples were of pages written since they came here (HK-58)
 };
@@ -77,6 +79,7 @@ struct PolicyParams {
   Bytes promote_limit = 200ull << 20;   // N: promoted bytes per interval, all tiers
   std::uint32_t gain_margin = 1;        // buckets a promoted region is above its victim
   std::uint32_t horizon = 60;           // intervals within which a move has to pay
+  std::uint64_t turn = 0;               // number of the interval: see cut.hpp
   HotnessQ16 promote_at_least_q16 = 1;  // smaller WHI is never promoted; 0 acts as 1
   bool tier_by_tier = false;            // promotes one tier up only, to measure what flat is worth
   bool shares_by_weight = true;         // between processes; false: the hottest wins, whose ever
@@ -97,9 +100,10 @@ struct Move {
   ProcessId process = 0;
   std::uint32_t generation = 0;  // of the region it belongs to
   std::uint64_t start = 0;
-  Bytes length = 0;       // page aligned; less than the region's when it was cut
-  Bytes bytes = 0;        // expected to move: at most that many are present
-  NodeId from = kNoNode;  // where most of it is
+  Bytes length = 0;             // page aligned; less than the region's when it was cut
+  Bytes bytes = 0;              // expected to move: at most that many are present
+  std::uint8_t page_class = 0;  // of the pages that move + 1; 0: all
+  NodeId from = kNoNode;        // where most of it is
   NodeId to = kNoNode;
   Reason reason = Reason::kHot;
   std::uint8_t leaf_shift = 12;  // of the region
@@ -120,7 +124,8 @@ struct Stayed {
   bool operator==(const Stayed&) const = default;
 };
 
-/// What to do before the next interval. No byte is in it twice, and no region both rises and falls.
+/// What to do before the next interval. No page is in it twice: no region both rises and falls,
+/// nor the pages of one class and node.
 struct Plan {
   std::vector<Move> promotions;  // hottest first
   std::vector<Move> demotions;   // in the order the promotions need them

@@ -56,22 +56,50 @@ TEST(PlanProperties, PromotesAtMostTheLimit) {
   });
 }
 
-TEST(PlanProperties, HasNoByteTwice) {
-  for_each_machine([](const Machine& m, const Plan& plan) {
-    std::map<std::pair<ProcessId, std::uint64_t>, std::uint64_t> ends;
+// Pages of two classes of a region, or of one class on two nodes, are not the same pages.
+TEST(PlanProperties, HasNoPageTwice) {
+  std::size_t both_ways = 0;
+  for_each_machine([&](const Machine& m, const Plan& plan) {
+    using Of = std::tuple<ProcessId, unsigned, NodeId>;
+    std::map<std::pair<Of, std::uint64_t>, std::uint64_t> ends;
+    const auto of = [](const Move& move) {
+      return Of{move.process, move.page_class, move.page_class == 0 ? kNoNode : move.from};
+    };
     std::set<const RegionView*> rising;
     for (const Move& move : plan.promotions) ASSERT_TRUE(rising.insert(&m.at(move)).second);
     for (const Move& move : plan.demotions) ASSERT_FALSE(rising.contains(&m.at(move)));
     for (const auto* moves : {&plan.promotions, &plan.demotions})
       for (const Move& move : *moves) {
-        ASSERT_TRUE(ends.insert({{move.process, move.start}, move.start + move.length}).second);
+        ASSERT_TRUE(ends.insert({{of(move), move.start}, move.start + move.length}).second);
       }
+    for (const Move& up : plan.promotions)
+      for (const Move& down : plan.demotions)
+        both_ways += up.process == down.process && m.at(up).start == m.at(down).start;
     for (auto at = ends.begin(), next = at; at != ends.end(); at = next) {
       ++next;
       ASSERT_TRUE(next == ends.end() || next->first.first != at->first.first ||
                   at->second <= next->first.second);
     }
   });
+  EXPECT_GT(both_ways, kRounds / 4) << "what is hot of a region rises while what is cold falls";
+}
+
+TEST(PlanProperties, TheClassesOfARegionMoveFromTheirOwnNode) {
+  std::size_t classes = 0, cut = 0;
+  for_each_machine([&](const Machine& m, const Plan& plan) {
+    for (const auto* moves : {&plan.promotions, &plan.demotions})
+      for (const Move& move : *moves) {
+        const RegionView& r = m.at(move);
+        if (r.page_class == 0) continue;
+        ASSERT_EQ(move.from, r.node);
+        ASSERT_NE(move.reason, Reason::kGather);
+        ASSERT_TRUE(move.length == r.length ? move.bytes == r.resident : move.bytes <= r.resident);
+        ++classes;
+        cut += move.length < r.length;
+      }
+  });
+  EXPECT_GT(classes, kRounds);
+  EXPECT_GT(cut, kRounds / 4);
 }
 
 TEST(PlanProperties, MovesOnlyWhatMayMoveAndWhereItShould) {
@@ -165,29 +193,21 @@ TEST(PlanProperties, SwapsNoMoreIntoATierThanLeavesIt) {
     }
     for (const auto& [serves, bytes] : swapped) {
       const Move& rise = plan.promotions[serves];
-      const RegionView& r = m.at(rise);
-      ASSERT_LE(bytes, at_least_in_cut(r.length, r.resident - r.away, rise.length));
+      ASSERT_LE(bytes, m.leaves(rise));
     }
   });
 }
 
-// What rises leaves its tier at least so much, what falls as much as even spread lets expect.
 TEST(PlanProperties, LeavesEachTierItsReserveOrNoLessThanItHad) {
   for_each_machine([](const Machine& m, const Plan& plan) {
     std::vector<std::int64_t> free(m.tiers.size());
-    const auto leaves = [&](const Move& move) {
-      const RegionView& r = m.at(move);
-      const Bytes home = r.resident - r.away, offset = move.start - r.start;
-      return static_cast<std::int64_t>(
-          m.rises(move) ? at_least_in_cut(r.length, home, move.length)
-                        : expected_in_piece(r.length, home, offset, offset + move.length));
-    };
     for (std::size_t t = 0; t < free.size(); ++t)
       free[t] = static_cast<std::int64_t>(m.tiers[t].free);
     for (const auto* moves : {&plan.promotions, &plan.demotions}) {
       for (const Move& move : *moves) {
         free[m.index_of(move.to)] -= static_cast<std::int64_t>(move.bytes);
-        if (move.from != move.to) free[m.index_of(move.from)] += leaves(move);
+        if (move.from != move.to)
+          free[m.index_of(move.from)] += static_cast<std::int64_t>(m.leaves(move));
       }
     }
     std::map<std::size_t, std::array<std::int64_t, 3>> sums;  // by tier: before, after, reserve

@@ -66,11 +66,7 @@ Shared random_shared(std::uint64_t seed) {
 
 /// Bytes that a move takes out of its tier, as the planner counts them.
 Bytes leaving(const Machine& m, const Move& move) {
-  const RegionView& r = m.at(move);
-  const Bytes home = r.resident - r.away, offset = move.start - r.start;
-  if (move.from == move.to) return 0;
-  return m.rises(move) ? at_least_in_cut(r.length, home, move.length)
-                       : expected_in_piece(r.length, home, offset, offset + move.length);
+  return move.from == move.to ? 0 : m.leaves(move);
 }
 
 template <typename Check>

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "policy/cut.hpp"
 #include "support/policy.hpp"
 
 namespace hmk::test {
@@ -40,10 +41,44 @@ struct Machine {
   bool rises(const Move& move) const { return tier_of(move.to) < tier_of(move.from); }
   const RegionView& at(const Move& move) const {
     for (const RegionView& r : regions.at(move.process))
-      if (r.start <= move.start && move.start < r.start + r.length) return r;
+      if (r.start <= move.start && move.start < r.start + r.length &&
+          r.page_class == move.page_class && (r.page_class == 0 || r.node == move.from))
+        return r;
     throw std::logic_error("no such region");
   }
+  /// What of a region leaves its node: of what rises at least so much, of what falls and of a class
+  /// as much as even spread lets expect.
+  Bytes leaves(const Move& move) const {
+    const RegionView& r = at(move);
+    const Bytes home = r.resident - r.away, offset = move.start - r.start;
+    if (r.page_class != 0) return move.bytes;
+    return rises(move) ? policy::at_least_in_cut(r.length, home, move.length)
+                       : policy::expected_in_piece(r.length, home, offset, offset + move.length);
+  }
 };
+
+/// The pages of `whole` by class and node, the hottest class first; some of the nodes have none.
+inline std::vector<RegionView> in_classes(const RegionView& whole,
+                                          const std::vector<TierView>& tiers,
+                                          std::uint32_t hotness_max, Random& random) {
+  std::vector<RegionView> parts;
+  Bytes left = whole.length;
+  for (std::uint32_t page_class = 1 + random.below32(2 * hotness_max + 1); page_class > 0;
+       --page_class)
+    for (const TierView& tier : tiers) {
+      RegionView part = whole;
+      part.page_class = static_cast<std::uint8_t>(page_class);
+      part.hi_q16 = part.whi_q16 = (page_class - 1) * policy::kOneQ16 / 2;
+      set_rate(part, 8, hotness_max);
+      part.node = tier.node;
+      part.away = 0;
+      part.away_node = kNoNode;
+      part.resident = random.one_in(2) ? 0 : random.below(left / kPage + 1) * kPage;
+      left -= part.resident;
+      if (part.resident != 0) parts.push_back(part);
+    }
+  return parts;
+}
 
 /// One to eight nodes, of which a third shares the tier of the one before it.
 inline std::vector<TierView> random_tiers(Random& random) {
@@ -77,6 +112,7 @@ inline Machine random_machine(Random& random) {
   m.params.buckets = 1 + random.below32(80);
   m.params.gain_margin = random.below32(4);
   m.params.promote_limit = random.below(128 * kMiB);
+  m.params.turn = random.below(100);
   for (ProcessId process = 0; process < 1 + random.below(3); ++process) {
     std::uint64_t page = 0;
     for (std::uint64_t n = random.below(60); n; --n) {
@@ -97,7 +133,12 @@ inline Machine random_machine(Random& random) {
       if (r.away_node == r.node) r.away_node = kNoNode;
       r.leaf_shift = random.one_in(4) ? 21 : 12;
       r.movable = !random.one_in(10);
-      m.regions[process].push_back(r);
+      std::vector<RegionView>& regions = m.regions[process];
+      if (random.one_in(3))
+        std::ranges::copy(in_classes(r, m.tiers, m.params.hotness_max, random),
+                          std::back_inserter(regions));
+      else
+        regions.push_back(r);
       page += pages;
     }
   }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "support/policy.hpp"
 
 using namespace hmk::policy;
@@ -174,18 +176,62 @@ TEST_F(Demote, UndoesEverythingItDid) {
   }
 }
 
+// From where the turn begins, to the end, then from the start.
+TEST_F(Demote, TakesAllOfAClassPieceByPieceWhereverItBegins) {
+  RegionView cold = region(1, 16, 0, 0);
+  cold.page_class = 1;
+  cold.resident = 8 * kMiB;
+  const auto id = add(cold);
+  for (std::uint64_t turn = 0; turn < 20; ++turn) {
+    holders_.clear();
+    holders_.emplace_back(h_, kTiers, std::vector<std::uint32_t>{0, 1, 2, 3}, turn);
+    Room room = {0, 100 * kM, 0, 0};
+    std::map<Bytes, Bytes> ends;
+    Bytes leaves = 0;
+    while (!holders_[0].taken.all(id)) {
+      room[0] = 0;
+      for (const RoomMade::Victim& victim : more(1, room).victims) {
+        EXPECT_TRUE(ends.emplace(victim.offset, victim.offset + victim.length).second);
+        leaves += victim.leaves;
+      }
+    }
+    EXPECT_EQ(leaves, 8 * kMiB);
+    EXPECT_TRUE(ends.contains(first_cut(h_[id], turn)));
+    Bytes covered = 0;
+    for (const auto& [offset, end] : ends) {
+      EXPECT_GE(offset, covered);
+      EXPECT_EQ(expected_in_piece(cold.length, cold.resident, covered, offset), 0u);
+      covered = end;
+    }
+  }
+}
+
+TEST_F(Demote, UndoesThePiecesOfAClassOnBothSidesOfItsEnd) {
+  RegionView cold = region(0, 16, 0, 0);
+  cold.page_class = 1;
+  add(cold);
+  holders_.clear();
+  holders_.emplace_back(h_, kTiers, std::vector<std::uint32_t>{0, 1, 2, 3}, 1);
+  Room room = {0, 100 * kM, 0, 0};
+  const RoomMade made = more(10, room);
+  ASSERT_EQ(made.victims.size(), 2u) << "what lies behind 0.618 of it, and more from its start";
+  undo_room(made, holders_, room, alone_);
+  EXPECT_FALSE(holders_[0].taken.any(0));
+  EXPECT_EQ(room, (Room{0, 100 * kM, 0, 0}));
+}
+
 TEST_F(Demote, CountsPartlyAwayRegionsAmongTheVictimsOfTheFastestTier) {
   RegionView r = region(0, 2, 0, 0);
   r.away = kMiB;
   const auto id = add(r);
   VictimQueue queue(h_, 0);
-  EXPECT_EQ(queue.peek(Taken(h_)), id);
+  EXPECT_EQ(queue.peek(Taken(h_, 0)), id);
 }
 
 TEST_F(Demote, QueuesVictimsFromTheLowestBucketUp) {
   const auto warm = add(region(0, 2, 0, 1)), cold = add(region(2, 2, 0, 0)),
              hot = add(region(4, 2, 0, 3));
-  Taken taken(h_);
+  Taken taken(h_, 0);
   VictimQueue queue(h_, 0);
   EXPECT_EQ(queue.peek(taken), cold);
   queue.pop();

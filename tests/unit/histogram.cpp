@@ -95,6 +95,25 @@ TEST_F(HistogramTest, ListsAPartlyAwayRegionApart) {
   EXPECT_EQ(h_.away_node(id), kNoNode) << "nothing is away";
 }
 
+TEST_F(HistogramTest, ListsEachClassOfARegionUnderItsOwnHotness) {
+  RegionView hot = region(0, 64, 4, 3), cold = region(0, 64, 7, 0);
+  hot.page_class = 33;
+  hot.resident = kPage;
+  cold.page_class = 1;
+  const auto hot_id = h_.insert(0, hot), cold_id = h_.insert(0, cold);
+  EXPECT_EQ(ids(63, 0), std::vector{hot_id});
+  EXPECT_EQ(ids(0, 1), std::vector{cold_id});
+  EXPECT_EQ(h_[hot_id].page_class, 33);
+  EXPECT_EQ(h_[hot_id].size_pages(), 1u);
+  EXPECT_EQ(h_[hot_id].start, h_[cold_id].start);
+}
+
+TEST_F(HistogramTest, KnowsTheHighestAddressOfAProgram) {
+  RegionView r = region(0, 2, 4, 1);
+  r.start = (1ull << 57) - r.length;
+  EXPECT_EQ(h_[h_.insert(0, r)].start, r.start);
+}
+
 TEST_F(HistogramTest, ListsNothingThatCannotMove) {
   RegionView r = region(0, 2, 4, 1.5);
   r.movable = false;

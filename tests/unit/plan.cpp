@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "policy/rank.hpp"
 #include "support/policy.hpp"
 
@@ -41,6 +43,54 @@ TEST(PlanPromotion, GoesToTheSecondTierWhenTheFirstHoldsHotterThings) {
   ASSERT_EQ(p.promotions.size(), 1u);
   EXPECT_EQ(p.promotions[0].to, 1);
   EXPECT_TRUE(p.demotions.empty());
+}
+
+/// The pages of one class and node of a region: `resident_mib` of its `mib` MiB.
+RegionView part(std::uint64_t at_mib, Bytes mib, NodeId node, unsigned page_class,
+                Bytes resident_mib) {
+  RegionView r = region(at_mib, mib, node, (page_class - 1) / 2.0);
+  r.page_class = static_cast<std::uint8_t>(page_class);
+  r.resident = resident_mib * kMiB;
+  return r;
+}
+
+TEST(PlanClasses, TheHotPagesOfARegionRiseWhileItsColdPagesMakeRoom) {
+  const Plan p = plan(
+      {part(0, 64, 0, 7, 4), part(0, 64, 1, 7, 8), part(0, 64, 0, 1, 20), part(0, 64, 1, 1, 32)},
+      {tier(0, 0), tier(1, 100)});
+  ASSERT_EQ(p.promotions.size(), 1u);
+  EXPECT_EQ(p.promotions[0].page_class, 7);
+  EXPECT_EQ(p.promotions[0].from, 1);
+  EXPECT_EQ(p.promotions[0].start, 0u);
+  EXPECT_EQ(p.promotions[0].length, 64 * kMiB) << "wherever in the region they are";
+  EXPECT_EQ(p.promotions[0].bytes, 8 * kMiB);
+  ASSERT_EQ(p.demotions.size(), 1u);
+  EXPECT_EQ(p.demotions[0].page_class, 1);
+  EXPECT_EQ(p.demotions[0].from, 0);
+  EXPECT_EQ(p.demotions[0].bytes, 8 * kMiB) << "of the 20 that are cold";
+  EXPECT_NEAR(static_cast<double>(p.demotions[0].length), 64.0 * kMiB * 8 / 20, kPage);
+}
+
+TEST(PlanClasses, AClassLargerThanTheLimitIsCutToItsShareOfTheLengthEachTurnElsewhere) {
+  PolicyParams params = limit(2);
+  std::set<std::uint64_t> starts;
+  for (params.turn = 0; params.turn < 8; ++params.turn) {
+    const Plan p = plan({part(0, 64, 1, 7, 8)}, {tier(0, 100), tier(1, 0)}, params);
+    ASSERT_EQ(p.promotions.size(), 1u);
+    EXPECT_EQ(p.promotions[0].length, 16 * kMiB);
+    EXPECT_EQ(p.promotions[0].bytes, 2 * kMiB);
+    EXPECT_LE(p.promotions[0].start, 48 * kMiB);
+    starts.insert(p.promotions[0].start);
+    EXPECT_EQ(p.cut, 1u);
+  }
+  EXPECT_GT(starts.size(), 6u);
+}
+
+TEST(PlanClasses, NoMoreOfAClassRisesThanThereIsRoomFor) {
+  const Plan p = plan({part(0, 64, 1, 7, 8)}, {tier(0, 2), tier(1, 0)});
+  ASSERT_EQ(p.promotions.size(), 1u);
+  EXPECT_EQ(p.promotions[0].length, 16 * kMiB);
+  EXPECT_EQ(p.promotions[0].bytes, 2 * kMiB);
 }
 
 TEST(PlanPromotion, BreaksTiesByTheLastIntervalThenBySize) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <tuple>
+
 #include "support/policy.hpp"
 
 using namespace hmk::policy;
@@ -36,6 +39,32 @@ TEST_F(RankingTest, TakesANewGenerationAsAnotherRegion) {
   r.length = kMiB;
   update(1, {r});
   EXPECT_EQ(h().size(), 1u);
+}
+
+TEST_F(RankingTest, FollowsTheClassesOfARegionAsTheyComeAndGo) {
+  const auto part = [](std::uint64_t at_mib, NodeId node, double hotness) {
+    RegionView r = region(at_mib, 2, node, hotness);
+    r.page_class = static_cast<std::uint8_t>(1 + 2 * hotness);
+    return r;
+  };
+  const auto now = [this] {
+    std::multiset<std::tuple<std::uint64_t, unsigned, unsigned>> all;
+    for (std::uint32_t b = 0; b < h().buckets(); ++b)
+      for (std::uint32_t c = 0; c < h().columns(); ++c)
+        h().for_each(b, c, [&](Histogram::Id id) {
+          all.emplace(h()[id].start / kMiB, h()[id].page_class, c);
+          return true;
+        });
+    EXPECT_EQ(all.size(), h().size());
+    return all;
+  };
+  using All = decltype(now());
+  update(1, {part(0, 0, 3), part(0, 1, 3), part(0, 0, 1), region(2, 2, 1, 0)});
+  EXPECT_EQ(now(), (All{{0, 7, 0}, {0, 7, 1}, {0, 3, 0}, {2, 0, 1}}));
+  update(1, {part(0, 0, 2), part(0, 1, 1), part(2, 0, 1), part(2, 0, 0)});
+  EXPECT_EQ(now(), (All{{0, 5, 0}, {0, 3, 1}, {2, 3, 0}, {2, 1, 0}}));
+  update(1, {region(0, 2, 1, 1), part(2, 0, 1), part(2, 0, 0), part(2, 1, 0)});
+  EXPECT_EQ(now(), (All{{0, 0, 1}, {2, 3, 0}, {2, 1, 0}, {2, 1, 1}}));
 }
 
 TEST_F(RankingTest, KeepsProcessesApart) {
