@@ -36,7 +36,8 @@ void History::decided(std::uint64_t seq, const policy::Plan& plan) {
 namespace {
 
 bool is_part_of(const policy::Move& piece, const policy::Move& whole) {
-  return piece.process == whole.process && piece.to == whole.to && piece.start >= whole.start &&
+  return piece.process == whole.process && piece.page_class == whole.page_class &&
+         piece.from == whole.from && piece.to == whole.to && piece.start >= whole.start &&
          piece.start + piece.length <= whole.start + whole.length;
 }
 

@@ -16,16 +16,23 @@ constexpr std::uint64_t kTicketBytes = 32ull << 20;
 constexpr std::size_t kTicketRanges = 4096;
 static_assert(kTicketRanges <= HMK_MAX_RANGES);
 
+using Wide = unsigned __int128;
+
+/// How long a piece is. Of a class, which lies scattered, as much as holds a piece of it.
+std::uint64_t piece_length(const policy::Move& move) {
+  if (move.page_class == 0 || move.bytes == 0) return kPieceBytes;
+  return static_cast<std::uint64_t>(Wide{kPieceBytes} * move.length / move.bytes);
+}
+
 std::vector<policy::Move> in_pieces(const policy::Move& move) {
   std::vector<policy::Move> pieces;
-  const std::uint64_t end = move.start + move.length;
+  const std::uint64_t end = move.start + move.length, most = piece_length(move);
   policy::Move piece = move;
   for (std::uint64_t left = move.bytes; piece.start < end; piece.start += piece.length) {
-    const std::uint64_t stop = std::min(end, (piece.start + kPieceBytes) & ~(kPieceAlign - 1));
+    const std::uint64_t stop = std::min(end, (piece.start + most) & ~(kPieceAlign - 1));
     piece.length = stop - piece.start;
     // Pages taken as evenly spread; the last piece has what is left.
-    const auto share = static_cast<std::uint64_t>(static_cast<unsigned __int128>(move.bytes) *
-                                                  piece.length / move.length) &
+    const auto share = static_cast<std::uint64_t>(Wide{move.bytes} * piece.length / move.length) &
                        ~(policy::kPage - 1);
     piece.bytes = stop == end ? left : share;
     left -= piece.bytes;
@@ -37,6 +44,12 @@ std::vector<policy::Move> in_pieces(const policy::Move& move) {
   return pieces;
 }
 
+std::uint32_t range_flags(const policy::Move& move) {
+  if (move.page_class == 0) return 0;
+  return HMK_RANGE_CLASS(move.page_class - 1u) |
+         HMK_RANGE_FROM(static_cast<std::uint32_t>(move.from));
+}
+
 template <typename Steps>
 std::vector<hmk_range> to_ranges(const Steps& steps) {
   std::vector<hmk_range> ranges;
@@ -45,7 +58,7 @@ std::vector<hmk_range> to_ranges(const Steps& steps) {
     ranges.push_back({.start = step.move.start,
                       .length = step.move.length,
                       .node = step.move.to,
-                      .flags = 0,
+                      .flags = range_flags(step.move),
                       .status = 0});
   return ranges;
 }
@@ -135,8 +148,10 @@ Result<void> Mover::rehearse(const policy::Plan& plan) {
   return {};
 }
 
-/// Where the tier is one node the module leaves what is there.
+/// Where the tier is one node the module leaves what is there; of a class it takes what is on the
+/// node it comes from.
 bool Mover::may_be_there(const policy::Move& move) const {
+  if (move.page_class != 0) return false;
   const int tier = tier_of(tiers_, move.to);
   return tier >= 0 && tiers_[static_cast<std::size_t>(tier)].size() > 1;
 }
@@ -178,6 +193,18 @@ void Mover::leave_what_is_there() {
   waiting_.insert(waiting_.begin(), asked.begin(), asked.end());
 }
 
+/// What overlaps becomes one: classes of a region do.
+Mover::Spans Mover::joined(Spans spans) {
+  std::ranges::sort(spans);
+  Spans apart;
+  for (const auto& span : spans)
+    if (apart.empty() || apart.back().second < span.first)
+      apart.push_back(span);
+    else
+      apart.back().second = std::max(apart.back().second, span.second);
+  return apart;
+}
+
 Result<void> Mover::send() {
   if (in_flight_) return {};
   leave_what_is_there();
@@ -205,7 +232,7 @@ Result<void> Mover::send() {
   ++next_cookie_;
   waiting_.erase(waiting_.begin(),
                  waiting_.begin() + static_cast<std::ptrdiff_t>(ticket.steps.size()));
-  std::ranges::sort(ticket.spans);
+  ticket.spans = joined(std::move(ticket.spans));
   in_flight_ = std::move(ticket);
   return {};
 }
@@ -247,20 +274,23 @@ void Mover::account(const Step& step, const hmk_range_result& result) {
   counters_.add({step.rises, gathers ? -1 : tier_of(tiers_, move.from), tier_of(tiers_, move.to),
                  move.length, move.reason},
                 result);
-  // What is put back was no error of the plan, and may be promoted again.
-  if (!gathers && move.reason != policy::Reason::kPutBack && moved_pages(result) > 0)
+  // What is put back was no error of the plan, and may be promoted again. Of a class an address
+  // does not say whether it is the same pages.
+  if (!gathers && move.reason != policy::Reason::kPutBack && move.page_class == 0 &&
+      moved_pages(result) > 0)
     counters_.returned_bytes +=
         ping_pong_.moved(move.start, move.length, {move.from, move.to}, tiers_, seq_);
   // A range that gave nothing, or mostly refused, would do so again at once. A tier
-  // without room is not the range's fault.
+  // without room is not the range's fault, nor is that of a class all pages are elsewhere.
   const auto moved = moved_pages(result);
   const auto refused = refused_pages(result) - result.refused[HMK_REFUSED_NO_ROOM];
   const bool no_room = result.refused[HMK_REFUSED_NO_ROOM] != 0;
+  const bool is_empty = moved == 0 && !no_room && move.page_class == 0;
   if (result.error == -ECANCELED) return;
-  if (result.error != 0 || refused > moved || (moved == 0 && !no_room))
-    back_off_.failed(move.start, move.length, seq_);
+  if (result.error != 0 || refused > moved || is_empty)
+    back_off_.failed(move.start, move.length, seq_, move.page_class);
   else
-    back_off_.succeeded(move.start);
+    back_off_.succeeded(move.start, move.page_class);
 }
 
 /// What is gathered comes from anywhere: no pair of tiers is limited for it.

@@ -77,7 +77,8 @@ class Mover {
     policy::Move move;
     bool rises;
   };
-  using Spans = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // start, end; by start
+  // start, end; by start and apart
+  using Spans = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   struct Ticket {
     std::uint64_t cookie;
     std::vector<Step> steps;  // in the order in which they run
@@ -88,6 +89,7 @@ class Mover {
     Spans spans;
   };
 
+  static Spans joined(Spans spans);
   void lead_by_a_piece();
   void enqueue(const policy::Move& promotion, std::span<const policy::Move> victims);
   Result<void> send();

@@ -47,5 +47,18 @@ TEST(BackOff, SuccessAndTimeForget) {
   EXPECT_EQ(back_off.size(), 0u);
 }
 
+TEST(BackOff, TellsClassesApartAndAWholeRangeFromNone) {
+  BackOff back_off;
+  back_off.failed(0x1000, 0x1000, 1, 3);
+  EXPECT_TRUE(back_off.is_blocked(0x1000, 0x1000, 2, 3));
+  EXPECT_FALSE(back_off.is_blocked(0x2000, 0x1000, 2, 3));
+  EXPECT_FALSE(back_off.is_blocked(0x1000, 0x1000, 2, 4));
+  EXPECT_FALSE(back_off.is_blocked(0x1000, 0x1000, 2));
+  back_off.failed(0x5000, 0x1000, 1);
+  EXPECT_TRUE(back_off.is_blocked(0x5000, 0x1000, 2, 4)) << "what would not move as a whole";
+  back_off.succeeded(0x1000, 3);
+  EXPECT_FALSE(back_off.is_blocked(0x1000, 0x1000, 2, 3));
+}
+
 }  // namespace
 }  // namespace hmk

@@ -81,6 +81,20 @@ TEST(History, TellsHowADecisionEnded) {
   EXPECT_TRUE(history.decisions(0, 0x1000).empty());
 }
 
+TEST(History, TellsTheClassesOfARangeApart) {
+  History history;
+  policy::Plan plan = promote(0x1000, 0x2000);
+  plan.promotions.push_back(plan.promotions[0]);
+  plan.promotions[0].page_class = 7;
+  plan.promotions[1].page_class = 6;
+  history.decided(1, plan);
+  history.ended(plan.promotions[0], test::all_clean({0x1000, 0x2000, 0, 0, 0}));
+  const auto all = history.decisions(0x1000, 0x2000);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_TRUE(all[0].has_ended);
+  EXPECT_FALSE(all[1].has_ended);
+}
+
 TEST(History, NamesWhatRefused) {
   Decision decision;
   decision.has_ended = true;

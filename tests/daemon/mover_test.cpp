@@ -28,6 +28,15 @@ policy::Move move_of(std::uint64_t start, std::uint64_t bytes, int from, int to)
   return move;
 }
 
+/// `bytes` of the pages of a class.
+policy::Move class_move(unsigned page_class, std::uint64_t start, std::uint64_t length,
+                        std::uint64_t bytes, int from, int to) {
+  policy::Move move = move_of(start, length, from, to);
+  move.page_class = static_cast<std::uint8_t>(page_class);
+  move.bytes = bytes;
+  return move;
+}
+
 class MoverTest : public ::testing::Test {
  protected:
   /// Ends the oldest ticket and tells the mover, as the target does.
@@ -198,8 +207,7 @@ TEST_F(MoverTest, WhatIsInTheTiersOtherNodesStaysThere) {
   ASSERT_EQ(kernel_.tickets.size(), 1u);
   EXPECT_EQ(starts(0), (Starts{0, 2 * kPage, 7 * kPage, 4 * kMiB}));
   EXPECT_EQ(kernel_.tickets[0].ranges[1].length, 2 * kPage);
-  EXPECT_EQ(asked.size(), nodes.size())
-      << "what goes to a tier of one node is not asked";
+  EXPECT_EQ(asked.size(), nodes.size()) << "what goes to a tier of one node is not asked";
   finish(all_clean);
   ASSERT_EQ(ended.size(), 4u);
   EXPECT_EQ(ended[1].bytes, 2 * kPage);
@@ -383,6 +391,85 @@ TEST_F(MoverTest, AbandoningSendsNothingMore) {
 
 TEST_F(MoverTest, AnUnknownTicketIsIgnored) {
   EXPECT_TRUE(mover_.finish(99, 0));
+}
+
+TEST_F(MoverTest, OfAClassARangeNamesItAndTheNodeItComesFrom) {
+  policy::Plan plan;
+  plan.promotions = {class_move(7, 0, 64 * kMiB, kMiB, 3, 0), move_of(128 * kMiB, kMiB, 3, 0)};
+  plan.demotions = {class_move(1, 0, 64 * kMiB, kMiB, 0, 3)};
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
+  const auto& ranges = kernel_.tickets.at(0).ranges;
+  ASSERT_EQ(ranges.size(), 3u);
+  EXPECT_EQ(ranges[0].flags, HMK_RANGE_CLASS(0) | HMK_RANGE_FROM(0));
+  EXPECT_EQ(ranges[1].flags, HMK_RANGE_CLASS(6) | HMK_RANGE_FROM(3));
+  EXPECT_EQ(ranges[2].flags, 0u);
+  EXPECT_EQ(ranges[1].start, ranges[0].start) << "in one range some rise and some fall";
+}
+
+TEST_F(MoverTest, APieceOfAClassIsAsLongAsItsPagesAreScattered) {
+  policy::Plan plan;
+  plan.promotions = {class_move(7, 2 * kMiB, 255 * kMiB, 8 * kMiB, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
+  const auto& ranges = kernel_.tickets.at(0).ranges;
+  ASSERT_EQ(ranges.size(), 3u);
+  EXPECT_EQ(ranges[0].length, 126 * kMiB);
+  EXPECT_EQ(ranges[1].start, 128 * kMiB);
+  EXPECT_EQ(ranges[1].length, 126 * kMiB);
+  EXPECT_EQ(ranges[2].length, 3 * kMiB);
+}
+
+TEST_F(MoverTest, WhereATierHasSeveralNodesAClassNeedsNoQuestionWhereItIs) {
+  kernel_.place = [](std::uint64_t) { return 0; };
+  policy::Plan plan;
+  plan.promotions = {class_move(7, 0, 4 * kMiB, kMiB, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, {{0, 1}, {3}}, 1));
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  EXPECT_EQ(kernel_.tickets[0].ranges.at(0).length, 4 * kMiB);
+}
+
+TEST_F(MoverTest, APieceOfAClassThatFindsNoneHasNotFailed) {
+  policy::Plan plan;
+  plan.promotions = {class_move(7, 0, 4 * kMiB, kMiB, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
+  finish([](const hmk_range& range) {
+    hmk_range_result result{};
+    result.pages_absent = range.length / HMK_PAGE_SIZE;
+    return result;
+  });
+  EXPECT_EQ(mover_.back_off().size(), 0u);
+}
+
+TEST_F(MoverTest, AClassThatIsPinnedIsLeftAloneTheOthersAreNot) {
+  policy::Plan plan;
+  plan.promotions = {class_move(7, 0, 4 * kMiB, kMiB, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
+  finish(all_pinned);
+  EXPECT_TRUE(mover_.back_off().is_blocked(0, 4 * kMiB, 2, 7));
+  EXPECT_FALSE(mover_.back_off().is_blocked(0, 4 * kMiB, 2, 6));
+  EXPECT_FALSE(mover_.back_off().is_blocked(0, 4 * kMiB, 2));
+}
+
+// The hot pages of a range rise, then others of it fall: that is no return of the first.
+TEST_F(MoverTest, ClassesOfARangeDoNotCountAsComingBack) {
+  for (std::uint64_t seq = 1; seq < 6; ++seq) {
+    policy::Plan plan;
+    const int from = seq % 2 ? 3 : 0;
+    plan.promotions = {class_move(7, 0, 4 * kMiB, kMiB, from, 3 - from)};
+    ASSERT_TRUE(mover_.start(plan, kTwo, seq));
+    finish(all_clean);
+  }
+  EXPECT_EQ(mover_.counters().returned_bytes, 0u);
+  EXPECT_FALSE(mover_.ping_pong().is_blocked(0, 4 * kMiB, 6));
+}
+
+TEST_F(MoverTest, WhatIsMovingIsKnownThoughRangesOfClassesOverlap) {
+  policy::Plan plan;
+  plan.promotions = {class_move(7, 0, 64 * kMiB, kMiB, 3, 0),
+                     class_move(6, 2 * kMiB, 4 * kMiB, kMiB, 3, 0), move_of(80 * kMiB, kMiB, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
+  EXPECT_TRUE(mover_.is_moving(32 * kMiB, kMiB));
+  EXPECT_FALSE(mover_.is_moving(64 * kMiB, 16 * kMiB));
+  EXPECT_TRUE(mover_.is_moving(64 * kMiB, 17 * kMiB));
 }
 
 }  // namespace
