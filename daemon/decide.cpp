@@ -26,6 +26,7 @@ policy::PolicyParams to_params(const Config& config, const Target& target,
   policy::PolicyParams params;
   const hmk_interval& interval = target.snapshot().interval;
   params.hotness_max = interval.hotness_max;
+  params.turn = interval.seq;
   params.interval_s = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9;
   params.buckets = config.buckets;
   params.promote_limit = limit_of(config, target, tiers);

@@ -43,10 +43,10 @@ Value sum_over(const std::map<int, Value>& by_node, const std::vector<int>& node
 
 json tiers_of(Target& target, const App& app) {
   const std::map<int, std::uint64_t>& resident = target.resident(app.options().root);
-  const std::map<int, double> hot = accesses_by_node(target.snapshot());
+  const std::map<int, double> hot = accesses_by_node(target.parts());
   double all_hot = 0;
   for (const auto& [node, value] : hot) all_hot += value;
-  const auto hot_bytes = HotSet(target.snapshot()).bytes_by_node(target.snapshot());
+  const auto hot_bytes = HotSet(target.parts()).bytes_by_node(target.parts());
 
   json rows = json::array();
   for (std::size_t t = 0; t < target.tiers().size(); ++t) {
@@ -245,7 +245,7 @@ json region_of(const hmk_record& record, const std::vector<Tier>& tiers) {
 }
 
 json regions_of(const Target& target, std::size_t limit, RegionOrder order) {
-  const HotSet hot(target.snapshot());
+  const HotSet hot(target.snapshot().records);
   json rows = json::array();
   for (const hmk_record* const record :
        ordered(target.snapshot().records, order, limit, hot, target.tiers())) {

@@ -8,6 +8,7 @@
 
 #include "config/whom.hpp"
 #include "device/features.hpp"
+#include "page_classes.hpp"
 #include "params.hpp"
 #include "policy/put_back.hpp"
 #include "util/log.hpp"
@@ -41,7 +42,15 @@ policy::RegionView to_view(const hmk_record& record) {
   view.rate_dev_q8 = record.rate_dev_q8;
   view.written = 2 * record.writes > record.samples;
   view.leaf_shift = record.leaf_shift;
+  view.page_class = page_class(record);
   return view;
+}
+
+std::vector<policy::RegionView> to_views(std::span<const hmk_record> records) {
+  std::vector<policy::RegionView> views;
+  views.reserve(records.size());
+  std::ranges::transform(records, std::back_inserter(views), to_view);
+  return views;
 }
 
 /// In ascending order: another order of the tiers is no reason to rank anew.
@@ -136,13 +145,14 @@ void Target::step(const Surroundings& around) {
     return;
   }
   snapshot_ = *std::move(read);
+  parts_ = fold(snapshot_);
   mover_.forget_ended_before(snapshot_.counted_ns);
   resident_.reset();
   history_.saw(snapshot_);
   look_around(around);
-  const std::vector<policy::RegionView> regions = region_views(Counting::yes);
-  rank(around.config, regions);
-  weigh(around, regions);
+  const std::vector<policy::RegionView> parts = part_views(Counting::yes);
+  rank(around.config, parts);
+  weigh(around, parts_.empty() ? parts : to_views(snapshot_.records));
   // What the last plan has not sent was made of places that are stale by now.
   if (mode(around.config) == Mode::manage) {
     plans_replaced_ += mover_.is_busy();
@@ -170,7 +180,7 @@ void Target::look_around(const Surroundings& around) {
 
 void Target::prepare(const Surroundings& around) {
   order_tiers(around);
-  if (nodes_of(tiers_) != ranked_nodes_) rank(around.config, region_views(Counting::no));
+  if (nodes_of(tiers_) != ranked_nodes_) rank(around.config, part_views(Counting::no));
 }
 
 void Target::order_tiers(const Surroundings& around) {
@@ -183,7 +193,7 @@ bool Target::may_move(const hmk_record& record, Counting counting) {
   const std::uint64_t seq = snapshot_.interval.seq;
   if (mover_.is_moving(record.start, record.length)) return false;
   std::uint64_t StayedCounters::*why = nullptr;
-  if (mover_.back_off().is_blocked(record.start, record.length, seq))
+  if (mover_.back_off().is_blocked(record.start, record.length, seq, page_class(record)))
     why = &StayedCounters::backed_off_bytes;
   else if (mover_.ping_pong().is_blocked(record.start, record.length, seq))
     why = &StayedCounters::thrash_bytes;
@@ -192,13 +202,9 @@ bool Target::may_move(const hmk_record& record, Counting counting) {
   return why == nullptr;
 }
 
-std::vector<policy::RegionView> Target::region_views(Counting counting) {
-  std::vector<policy::RegionView> views;
-  views.reserve(snapshot_.records.size());
-  for (const hmk_record& record : snapshot_.records) {
-    policy::RegionView& view = views.emplace_back(to_view(record));
-    view.movable = may_move(record, counting);
-  }
+std::vector<policy::RegionView> Target::part_views(Counting counting) {
+  std::vector<policy::RegionView> views = to_views(parts());
+  for (std::size_t i = 0; i < views.size(); ++i) views[i].movable = may_move(parts()[i], counting);
   return views;
 }
 
@@ -277,7 +283,7 @@ Moment Target::moment(Mode mode) const {
                 .planned_bytes = mode == Mode::manage
                                      ? last_->planned_promote_bytes + last_->planned_demote_bytes
                                      : 0,
-                .accesses = accesses_by_node(snapshot_)};
+                .accesses = accesses_by_node(parts())};
   const double seconds = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9;
   for (auto& [node, accesses] : moment.accesses) accesses *= seconds;
   for (const hmk_record& record : snapshot_.records) {

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -91,7 +92,10 @@ class Target {
   std::vector<policy::TierView> tier_views(const Surroundings& around) const;
 
   const std::optional<LastInterval>& last() const { return last_; }
+  /// One record for each region.
   const Snapshot& snapshot() const { return snapshot_; }
+  /// One for each class and node of a region whose pages differ, where that is known.
+  std::span<const hmk_record> parts() const { return parts_.empty() ? snapshot_.records : parts_; }
   const std::vector<Tier>& tiers() const { return tiers_; }
   const std::set<int>& homes() const { return homes_.nodes(); }
   const Mover& mover() const { return mover_; }
@@ -122,7 +126,7 @@ class Target {
   void weigh(const Surroundings& around, std::span<const policy::RegionView> regions);
   void order_tiers(const Surroundings& around);
   enum class Counting { no, yes };  // what stays, and why
-  std::vector<policy::RegionView> region_views(Counting counting);
+  std::vector<policy::RegionView> part_views(Counting counting);
   bool may_move(const hmk_record& record, Counting counting);
   void move(const policy::Plan& plan, const Surroundings& around);
   TierNodes tier_nodes() const;
@@ -148,6 +152,7 @@ class Target {
   bool is_putting_back_ = false;
 
   Snapshot snapshot_;
+  std::vector<hmk_record> parts_;
   std::vector<Tier> tiers_;
   Homes homes_;
   policy::Ranking ranking_;

@@ -9,13 +9,14 @@
 
 namespace hmk {
 
-HotSet::HotSet(const Snapshot& snapshot) : rate_(std::numeric_limits<double>::infinity()) {
+HotSet::HotSet(std::span<const hmk_record> records)
+    : rate_(std::numeric_limits<double>::infinity()) {
   struct Part {
     double rate, accesses;
   };
   std::vector<Part> parts;
   double all = 0;
-  for (const hmk_record& record : snapshot.records) {
+  for (const hmk_record& record : records) {
     if (record.whi_q16 == 0 || record.resident_pages == 0) continue;  // its rate is a bound only
     const double rate = rate_per_page(record);
     parts.push_back({rate, rate * record.resident_pages});
@@ -33,9 +34,9 @@ std::uint32_t HotSet::pages(const hmk_record& record) const {
   return record.whi_q16 != 0 && rate_per_page(record) >= rate_ ? record.resident_pages : 0;
 }
 
-std::map<int, std::uint64_t> HotSet::bytes_by_node(const Snapshot& snapshot) const {
+std::map<int, std::uint64_t> HotSet::bytes_by_node(std::span<const hmk_record> records) const {
   std::map<int, std::uint64_t> bytes;
-  for (const hmk_record& record : snapshot.records)
+  for (const hmk_record& record : records)
     if (pages(record) != 0)
       by_node(record, [&](int node, std::uint64_t nr) { bytes[node] += nr * HMK_PAGE_SIZE; });
   return bytes;

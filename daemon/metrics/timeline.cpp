@@ -49,9 +49,9 @@ double rate_per_page(const hmk_record& record) {
   return std::exp2(record.rate_q8 / 256.0 + 12 - record.leaf_shift);
 }
 
-std::map<int, double> accesses_by_node(const Snapshot& snapshot) {
+std::map<int, double> accesses_by_node(std::span<const hmk_record> records) {
   std::map<int, double> accesses;
-  for (const hmk_record& record : snapshot.records) {
+  for (const hmk_record& record : records) {
     if (record.whi_q16 == 0) continue;
     const auto away = std::min(record.away_pages, record.resident_pages);
     accesses[record.node] += rate_per_page(record) * (record.resident_pages - away);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "device/device.hpp"
@@ -41,7 +42,7 @@ class Timeline {
 };
 
 /// Accesses per second by node: rate times pages, of what was ever seen accessed.
-std::map<int, double> accesses_by_node(const Snapshot& snapshot);
+std::map<int, double> accesses_by_node(std::span<const hmk_record> records);
 /// Accesses a second to a page; one to a huge leaf is one to one of its pages.
 double rate_per_page(const hmk_record& record);
 

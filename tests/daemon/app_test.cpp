@@ -532,6 +532,31 @@ TEST_F(AppTest, AnAblationGoesToTheModuleAndTheRestIsUntouched) {
   EXPECT_EQ(kernel_.params.seed, 7u);
 }
 
+TEST_F(AppTest, HotPagesOfARegionRiseAndAllButThePlannerSeeOneRegion) {
+  config_.mode = Mode::manage;
+  start();
+  hmk_record hot = region(0, 3, 3.0), cold = region(0, 3, 0.0);
+  hot.leaf_shift = cold.leaf_shift = 12;
+  hot.flags = 7 << HMK_RECORD_CLASS_SHIFT;
+  cold.flags = 1 << HMK_RECORD_CLASS_SHIFT;
+  hot.resident_pages = 12;
+  cold.resident_pages = 500;
+  kernel_.publish(interval(1, {hot, cold, region(2 * kMiB, 3, 0.0)}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  ASSERT_EQ(kernel_.tickets[0].ranges.size(), 1u);
+  const hmk_range& range = kernel_.tickets[0].ranges[0];
+  EXPECT_EQ(range.flags, HMK_RANGE_CLASS(6) | HMK_RANGE_FROM(3));
+  EXPECT_EQ(range.node, 0);
+  EXPECT_EQ(range.length, 2 * kMiB);
+  const json regions = data("regions")["targets"].at(0)["regions"];
+  ASSERT_EQ(regions.size(), 2u);
+  EXPECT_EQ(regions.at(0)["resident_bytes"], 2 * kMiB);
+  const json status = data("status")["targets"].at(0);
+  EXPECT_EQ(status["last_interval"]["regions"], 2);
+  EXPECT_EQ(status["tiers"].at(3)["hot_bytes"], 12 * HMK_PAGE_SIZE) << "not the whole region";
+}
+
 TEST_F(AppTest, MovesAreMadeAsTheConfigSays) {
   config_.mode = Mode::manage;
   start();

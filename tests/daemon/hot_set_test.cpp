@@ -28,7 +28,7 @@ hmk_record record(std::uint64_t start, std::uint32_t pages, int rate, int node) 
 std::map<int, std::uint64_t> hot_pages(std::vector<hmk_record> records) {
   Snapshot snapshot{};
   snapshot.records = std::move(records);
-  auto bytes = HotSet(snapshot).bytes_by_node(snapshot);
+  auto bytes = HotSet(snapshot.records).bytes_by_node(snapshot.records);
   for (auto& [node, value] : bytes) value /= HMK_PAGE_SIZE;
   return bytes;
 }
@@ -59,7 +59,7 @@ TEST(HotSet, CountsPagesWhereTheyAre) {
   const std::vector<Tier> tiers{{.nodes = {0}}, {.nodes = {3}}};
   Snapshot snapshot{};
   snapshot.records = {split};
-  EXPECT_EQ(hot_slow_bytes(split, HotSet(snapshot), tiers), 2u * HMK_PAGE_SIZE);
+  EXPECT_EQ(hot_slow_bytes(split, HotSet(snapshot.records), tiers), 2u * HMK_PAGE_SIZE);
 }
 
 class RegionOrders : public testing::TestWithParam<std::pair<RegionOrder, const char*>> {};
@@ -76,7 +76,7 @@ TEST_P(RegionOrders, PutFirstWhatTheyAreCalledBy) {
   const auto names = [&](std::size_t limit) {
     std::string out;
     for (const hmk_record* const r :
-         ordered(snapshot.records, GetParam().first, limit, HotSet(snapshot), tiers))
+         ordered(snapshot.records, GetParam().first, limit, HotSet(snapshot.records), tiers))
       out += static_cast<char>('a' + (r->start >> 24) - 0xa);
     return out;
   };

@@ -81,7 +81,7 @@ TEST(Timeline, AccessesGoWhereThePagesLie) {
   snapshot.records.push_back(record);
   record.whi_q16 = 0;  // never seen accessed
   snapshot.records.push_back(record);
-  EXPECT_EQ(accesses_by_node(snapshot), (std::map<int, double>{{0, 48.0}, {2, 32.0}}));
+  EXPECT_EQ(accesses_by_node(snapshot.records), (std::map<int, double>{{0, 48.0}, {2, 32.0}}));
 }
 
 }  // namespace
