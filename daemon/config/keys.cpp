@@ -270,6 +270,9 @@ const std::array kKeys{
     Key{"weight", "count, 1 .. 10000", kLive, kProfiling,
         [](Config& c, Text t) { return set_count(c.weight, t, 1, 10000, "1 .. 10000"); },
         [](const Config& c) { return std::to_string(c.weight); }},
+    Key{"dense", "no or yes", kLive, kProfiling,
+        [](Config& c, Text t) { return set_word(c.dense, t, "yes", true, "no", false); },
+        [](const Config& c) { return std::string(c.dense ? "yes" : "no"); }},
     Key{"split_huge", "no or yes", kLive, kProfiling,
         [](Config& c, Text t) { return set_word(c.split_huge, t, "yes", true, "no", false); },
         [](const Config& c) { return std::string(c.split_huge ? "yes" : "no"); }},
@@ -360,11 +363,12 @@ const std::array kKeys{
 
 /// By key: for completion.
 using Words = std::vector<std::string_view>;
-const std::array<std::pair<std::string_view, Words>, 25> kWords{{
+const std::array<std::pair<std::string_view, Words>, 26> kWords{{
     {"mode", {"track-only", "dry-run", "manage"}},
     {"windows", {"adaptive", "equal"}},
     {"tau1", {"auto"}},
     {"tau2", {"auto"}},
+    {"dense", {"no", "yes"}},
     {"split_huge", {"no", "yes"}},
     {"tau_step", {"auto"}},
     {"flush", {"round", "none"}},

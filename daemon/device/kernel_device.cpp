@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "device/features.hpp"
 #include "device/table.hpp"
 #include "util/fd.hpp"
 
@@ -40,8 +41,7 @@ Result<Fd> open_device(const std::string& path) {
   if (err == EACCES || err == EPERM)
     return Error{path + " may not be opened by this user", "run hmkd as root or in the group hmk",
                  err};
-  return Error{path + " cannot be opened: " + std::strerror(err), kUnexpected,
-               err};
+  return Error{path + " cannot be opened: " + std::strerror(err), kUnexpected, err};
 }
 
 Error explain_start(int err, std::int32_t pid) {
@@ -86,7 +86,8 @@ int bind(const Fd& device, const hmk_info& info, std::int32_t pid, hmk_attach& a
 
 class KernelDevice : public Device {
  public:
-  KernelDevice(Fd fd, Table table) : fd_(std::move(fd)), table_(std::move(table)) {}
+  KernelDevice(Fd fd, Table table, const hmk_info& info)
+      : fd_(std::move(fd)), table_(std::move(table)), info_(info) {}
 
   int poll_fd() const override { return fd_.get(); }
   Result<std::vector<hmk_event>> read_events() override;
@@ -104,6 +105,7 @@ class KernelDevice : public Device {
  private:
   Fd fd_;
   Table table_;
+  hmk_info info_;
 };
 
 Result<std::vector<hmk_event>> KernelDevice::read_events() {
@@ -157,7 +159,7 @@ Result<std::vector<std::int32_t>> KernelDevice::places(std::uint64_t start, std:
 Result<void> KernelDevice::set(const hmk_params& params) {
   hmk_set request{};
   request.size = sizeof(request);
-  request.params = params;
+  request.params = params_for(info_, params);
   if (const int err = call(fd_.get(), HMK_IOC_SET, &request))
     return err == EOPNOTSUPP ? failed("SET", err, kUnsupported) : failed("SET", err);
   return {};
@@ -205,6 +207,11 @@ Result<std::vector<hmk_range_result>> KernelDevice::result(std::uint64_t cookie,
 
 }  // namespace
 
+hmk_params params_for(const hmk_info& info, hmk_params params) {
+  if (!has_feature(info, HMK_FEAT_DENSE)) params.switches &= ~HMK_SWITCH_DENSE;
+  return params;
+}
+
 bool is_missing(const Error& error) {
   return error.err == ENODEV;
 }
@@ -228,8 +235,7 @@ Error explain_attach(int err, std::int32_t pid) {
       return {who + " cannot be profiled as configured: this kernel lacks something", kUnsupported,
               EINVAL};  // EOPNOTSUPP is of what no configuration changes: explain_start()
     default:
-      return {who + " cannot be attached: " + std::strerror(err), kUnexpected,
-              err};
+      return {who + " cannot be attached: " + std::strerror(err), kUnexpected, err};
   }
 }
 
@@ -247,12 +253,12 @@ Result<Session> attach_kernel(const std::string& path, std::int32_t pid, const h
 
   hmk_attach attach{};
   attach.size = sizeof(attach);
-  attach.params = params;
+  attach.params = params_for(*info, params);
   if (const int err = bind(*fd, *info, pid, attach)) return explain_attach(err, pid);
   Result<Table> table = Table::map(fd->get(), attach.table_bytes);
   if (!table) return table.error();
   if (::ioctl(fd->get(), HMK_IOC_START, 0) != 0) return explain_start(errno, pid);
-  return Session{std::make_unique<KernelDevice>(*std::move(fd), *std::move(table)), *info};
+  return Session{std::make_unique<KernelDevice>(*std::move(fd), *std::move(table), *info), *info};
 }
 
 }  // namespace hmk

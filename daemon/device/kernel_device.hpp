@@ -18,6 +18,9 @@ Result<hmk_info> probe_kernel(const std::string& path);
 /// refusal names the thing, the place and the remedy.
 Result<Session> attach_kernel(const std::string& path, std::int32_t pid, const hmk_params& params);
 
+/// `params` without what this kernel lacks and what is done without it: dense reading.
+hmk_params params_for(const hmk_info& info, hmk_params params);
+
 /// Whether `error` says that the module is not there at all.
 bool is_missing(const Error& error);
 

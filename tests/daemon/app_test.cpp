@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "control/protocol.hpp"
+#include "device/kernel_device.hpp"
 #include "util/log.hpp"
 
 namespace hmk {
@@ -518,18 +519,42 @@ TEST_F(AppTest, OnlyTheChangedParameterGoesToTheModule) {
 
 TEST_F(AppTest, AnAblationGoesToTheModuleAndTheRestIsUntouched) {
   start();
-  EXPECT_EQ(kernel_.params.switches, 0u);
+  EXPECT_EQ(kernel_.params.switches, HMK_SWITCH_DENSE);
   EXPECT_EQ(kernel_.params.flush, HMK_FLUSH_ROUND);
   EXPECT_EQ(kernel_.params.weight, 100u);
   data("set", {{"key", "ablation"}, {"value", "fixed-regions,no-budget"}});
   EXPECT_EQ(kernel_.params.mask, HMK_PARAM_SWITCHES);
-  EXPECT_EQ(kernel_.params.switches, HMK_SWITCH_FIXED_REGIONS | HMK_SWITCH_NO_BUDGET);
+  EXPECT_EQ(kernel_.params.switches,
+            HMK_SWITCH_FIXED_REGIONS | HMK_SWITCH_NO_BUDGET | HMK_SWITCH_DENSE);
   data("set", {{"key", "ablation"}, {"value", "none"}});
   data("set", {{"key", "split_huge"}, {"value", "yes"}});
+  data("set", {{"key", "dense"}, {"value", "no"}});
   EXPECT_EQ(kernel_.params.switches, HMK_SWITCH_SPLIT_HUGE);
   data("set", {{"key", "seed"}, {"value", "7"}});
   EXPECT_EQ(kernel_.params.mask, HMK_PARAM_SEED);
   EXPECT_EQ(kernel_.params.seed, 7u);
+}
+
+TEST_F(AppTest, EveryPageIsReadOnlyByWindowsThatTellPagesApart) {
+  start();
+  for (const auto& [key, other, usual] :
+       {std::tuple{"windows", "equal", "adaptive"}, std::tuple{"num_scans", "4", "3"}}) {
+    data("set", {{"key", key}, {"value", other}});
+    EXPECT_TRUE(kernel_.params.mask & HMK_PARAM_SWITCHES) << key;
+    EXPECT_FALSE(kernel_.params.switches & HMK_SWITCH_DENSE) << key;
+    data("set", {{"key", key}, {"value", usual}});
+    EXPECT_TRUE(kernel_.params.switches & HMK_SWITCH_DENSE) << key;
+  }
+}
+
+TEST(KernelDevice, IsAskedToReadEveryPageOnlyWhereItCan) {
+  hmk_info info = test::full_info();
+  hmk_params params{};
+  params.switches = HMK_SWITCH_DENSE | HMK_SWITCH_SPLIT_HUGE;
+  EXPECT_EQ(params_for(info, params).switches, params.switches);
+  info.features &= ~(1ull << HMK_FEAT_DENSE);
+  EXPECT_EQ(params_for(info, params).switches, HMK_SWITCH_SPLIT_HUGE)
+      << "what was asked for by hand is refused, not dropped";
 }
 
 TEST_F(AppTest, HotPagesOfARegionRiseAndAllButThePlannerSeeOneRegion) {

@@ -161,7 +161,8 @@ class FakeDevice : public Device {
 inline hmk_info full_info() {
   hmk_info info{};
   info.abi_version = HMK_ABI_VERSION;
-  info.features = 1ull << HMK_FEAT_SCAN | 1ull << HMK_FEAT_MOVE_OWN | 1ull << HMK_FEAT_LSM_CHECK;
+  info.features = 1ull << HMK_FEAT_SCAN | 1ull << HMK_FEAT_MOVE_OWN | 1ull << HMK_FEAT_LSM_CHECK |
+                  1ull << HMK_FEAT_DENSE;
   return info;
 }
 
