@@ -152,7 +152,9 @@ void Target::step(const Surroundings& around) {
   look_around(around);
   const std::vector<policy::RegionView> parts = part_views(Counting::yes);
   rank(around.config, parts);
-  weigh(around, parts_.empty() ? parts : to_views(snapshot_.records));
+  std::vector<policy::RegionView> regions;
+  if (!parts_.empty()) regions = to_views(snapshot_.records);
+  weigh(around, {parts_.empty() ? parts : regions, parts});
   // What the last plan has not sent was made of places that are stale by now.
   if (mode(around.config) == Mode::manage) {
     plans_replaced_ += mover_.is_busy();
@@ -248,12 +250,12 @@ void Target::rank(const Config& config, std::span<const policy::RegionView> regi
 }
 
 /// CPU time comes in ticks: up to one more has been used.
-void Target::weigh(const Surroundings& around, std::span<const policy::RegionView> regions) {
+void Target::weigh(const Surroundings& around, const policy::Balance::Seen& seen) {
   const hmk_interval& interval = snapshot_.interval;
   const std::uint64_t since = weighed_ns_ == 0 ? interval.start_ns : weighed_ns_;
   if (interval.end_ns <= since) return;
   const bool has_changed = balance_.saw(
-      regions, tier_views(around),
+      seen, tier_views(around),
       {.seconds = static_cast<double>(interval.end_ns - since) / 1e9,
        .cpu_ns = process_.cpu_ns - weighed_cpu_ns_ + cpu_tick_ns(),
        .profile_ns = interval.profile_ns,
@@ -330,7 +332,8 @@ void Target::move(const policy::Plan& plan, const Surroundings& around) {
 /// What the last attempt has left, once that has ended.
 void Target::send_back(const Surroundings& around) {
   if (mover_.is_busy()) return;
-  const policy::Plan plan = policy::put_back(balance_.ledger().displaced(), tier_views(around));
+  const policy::Plan plan =
+      policy::put_back(balance_.ledger().displaced(), tier_views(around), to_views(parts()));
   if (plan.promotions.empty() && plan.demotions.empty()) return;
   history_.decided(snapshot_.interval.seq, plan);
   start_moves(plan, around);

@@ -123,7 +123,7 @@ class Target {
  private:
   void step(const Surroundings& around);
   void rank(const Config& config, std::span<const policy::RegionView> regions);
-  void weigh(const Surroundings& around, std::span<const policy::RegionView> regions);
+  void weigh(const Surroundings& around, const policy::Balance::Seen& seen);
   void order_tiers(const Surroundings& around);
   enum class Counting { no, yes };  // what stays, and why
   std::vector<policy::RegionView> part_views(Counting counting);

@@ -13,7 +13,6 @@ constexpr double kMeanOf = 16;  // intervals in a moving average
 
 struct Load {
   std::vector<float> hits;  // accesses a second, by region
-  double stalls = 0;        // ns a second that all misses take together
   Bytes resident = 0;
 };
 
@@ -49,16 +48,31 @@ class Stalls {
 };
 
 /// In one pass: there may be 50 MiB of regions.
-Load load_of(std::span<const RegionView> regions, const Stalls& stalls) {
+Load load_of(std::span<const RegionView> regions) {
   Load load;
   load.hits.reserve(regions.size());
   for (const RegionView& region : regions) {
     const double hits = accesses_per_s(heat_of(region), region.resident);
     load.hits.push_back(static_cast<float>(hits));
     load.resident += region.resident;
-    if (hits > 0) load.stalls += stalls.of(region, hits);
   }
   return load;
+}
+
+/// ns a second that all misses take together.
+double stalls_of(std::span<const RegionView> parts, const Stalls& stalls) {
+  double sum = 0;
+  for (const RegionView& part : parts)
+    if (const double hits = accesses_per_s(heat_of(part), part.resident); hits > 0)
+      sum += stalls.of(part, hits);
+  return sum;
+}
+
+/// What of a move the ledger is told.
+Ledger::Of kind_of(const Move& move, const GainModel& model) {
+  if (move.page_class == 0) return Ledger::Of::range;
+  const bool rises = model.tier_of(move.to) < model.tier_of(move.from);
+  return rises ? Ledger::Of::risen : Ledger::Of::fallen;
 }
 
 }  // namespace
@@ -78,7 +92,9 @@ void Balance::moved(const Move& move, const Came& came) {
                  .from = from,
                  .to = move.to,
                  .promised = move.saved_ns_per_s * share,
-                 .spent_ns = spent_ns});
+                 .spent_ns = spent_ns,
+                 .of = kind_of(move, model_),
+                 .undoes = is_undone});
 }
 
 /// What is gathered comes from anywhere, at the least from the next tier.
@@ -96,21 +112,20 @@ double Balance::conserving_scale(double stalls) {
   return std::min(within(cpu_, stalls), within(cpu_mean_, stalls_mean_));
 }
 
-bool Balance::saw(std::span<const RegionView> regions, std::span<const TierView> tiers,
-                  const Interval& interval) {
+bool Balance::saw(const Seen& seen, std::span<const TierView> tiers, const Interval& interval) {
   const PolicyParams params{.interval_s = interval.seconds};
-  const Load load = load_of(regions, {tiers, GainModel(tiers, params)});
+  const Load load = load_of(seen.regions);
   cpu_ = static_cast<double>(interval.cpu_ns) / interval.seconds;
-  scale_ = conserving_scale(load.stalls);
+  scale_ = conserving_scale(stalls_of(seen.parts, {tiers, GainModel(tiers, params)}));
   is_governed_ = interval.is_governed;
   most_ = interval.horizon;
   page_ns_ = interval.page_ns;
 
-  persistence_.saw(regions, load.hits, load.resident);
+  persistence_.saw(seen.regions, load.hits, load.resident);
   horizon_ = persistence_.stays().horizon(interval.horizon);
   exchange_horizon_ = persistence_.stands_out().horizon(interval.horizon);
   model_ = GainModel(tiers, params, measured());
-  ledger_.saw(regions, model_, {interval.seconds, horizon_, interval.profile_ns});
+  ledger_.saw(seen.parts, model_, {interval.seconds, horizon_, interval.profile_ns});
   if (!interval.is_governed || !knows()) {
     const bool was_slow = governor_.divisor() > 1;
     governor_ = {};

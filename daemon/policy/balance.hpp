@@ -42,10 +42,18 @@ class Balance {
     /// What moving a page takes, from here on; 0: what its result says.
     std::uint64_t page_ns = 0;
   };
+  /// Each region once, in address order; and those whose pages differ by class and node.
+  struct Seen {
+    std::span<const RegionView> regions, parts;
+    Seen() = default;
+    Seen(std::span<const RegionView> all, std::span<const RegionView> by_class)
+        : regions(all), parts(by_class) {}
+    /// Of none the pages are known to differ.
+    Seen(const std::vector<RegionView>& all) : Seen(all, all) {}
+  };
   /// Returns whether the governor has changed the speed. 16 ms for 786,432 regions and a full
   /// ledger on a busy machine (hmk-bench policy), against 24 for ranking them.
-  bool saw(std::span<const RegionView> regions, std::span<const TierView> tiers,
-           const Interval& interval);
+  bool saw(const Seen& seen, std::span<const TierView> tiers, const Interval& interval);
   /// A plan that goes by what is assumed may promise more time than the process has: no more.
   void conserve(Plan& plan) const;
   /// Returns whether effort() has changed.

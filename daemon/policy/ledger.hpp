@@ -9,8 +9,13 @@
 //
 // "Saved" is compared with doing nothing: each byte remembered knows where it lay before it was
 // first moved. So a victim's loss counts, and what came back counts no more.
+//
+// Of the pages of a class nobody knows which they are: some of a range rise while others fall. Both
+// are remembered apart, and of each no more than lies where it went to. What it saves goes by what
+// all pages that lie there are accessed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -28,6 +33,10 @@ class Ledger {
   /// matters least is forgotten.
   static constexpr std::size_t kMostExtents = 32'768;
 
+  /// What moved: a range, or of a range the pages of a class.
+  enum class Of : std::uint8_t { range, risen, fallen };
+  static constexpr std::size_t kKinds = 3;
+
   /// A part of a move has ended: `bytes` of [start, start + length) came from one node to another.
   struct Moved {
     std::uint64_t start = 0;
@@ -37,6 +46,8 @@ class Ledger {
     NodeId to = kNoNode;
     double promised = 0;         // ns/s that these bytes were to save
     std::uint64_t spent_ns = 0;  // whatever came of it
+    Of of = Of::range;
+    bool undoes = false;  // of a class: goes back, after having moved the other way
   };
   void moved(const Moved& what);
 
@@ -45,7 +56,8 @@ class Ledger {
     double horizon = 1;  // intervals that heat lasts: what a move took is spread over them
     std::uint64_t profile_ns = 0;  // CPU time of profiling
   };
-  /// What is remembered is looked up in `regions`, which are in address order. O(remembered * log).
+  /// What is remembered is looked up in `regions`, which are in address order, the classes of one
+  /// side by side. O(remembered * log).
   void saw(std::span<const RegionView> regions, const GainModel& model, const Interval& interval);
 
   /// ns/s of the program, of what is remembered.
@@ -71,7 +83,7 @@ class Ledger {
 
   /// Of what is remembered in [start, end).
   Figures figures(std::uint64_t start, std::uint64_t end) const;
-  std::size_t extents() const { return extents_.size(); }
+  std::size_t extents() const;
 
   /// Bytes that were moved from a first place, and lie in another now: of [start, start + length).
   struct Displaced {
@@ -80,8 +92,9 @@ class Ledger {
     Bytes bytes = 0;
     NodeId first = kNoNode;
     NodeId now = kNoNode;
+    Of of = Of::range;
   };
-  /// All that is remembered, by address.
+  /// All that is remembered, by kind and address.
   std::vector<Displaced> displaced() const;
   Bytes displaced_bytes() const;
 
@@ -94,14 +107,18 @@ class Ledger {
     NodeId now = kNoNode;
     double promised = 0;
     double realized = 0;
+    bool is_new = true;  // the last records do not know of it
   };
   using Extents = std::map<std::uint64_t, Extent>;  // by start; apart
   class Reckoning;
 
-  void cut(std::uint64_t at);
+  Extents& extents(Of of) { return extents_[static_cast<std::size_t>(of)]; }
+  static void cut(Extents& extents, std::uint64_t at);
+  static Bytes take_back(Extents& extents, const Moved& what);
+  void add(const Moved& what, Bytes bytes, double promised);
   void forget_least();
 
-  Extents extents_;
+  std::array<Extents, kKinds> extents_;  // by Of
   std::map<Pair, Figures> pairs_;
   std::map<Pair, std::uint64_t> spending_ns_;  // in this interval
   Figures total_;

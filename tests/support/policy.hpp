@@ -79,6 +79,15 @@ inline RegionView warm(std::uint64_t at_mib, NodeId node, int log_rate) {
   return r;
 }
 
+/// Of a region of `mib` MiB the pages of one class and node, so many MiB.
+inline RegionView class_of(std::uint64_t at_mib, Bytes mib, NodeId node, unsigned page_class,
+                           Bytes resident_mib) {
+  RegionView r = region(at_mib, mib, node, (page_class - 1) / 2.0);
+  r.page_class = static_cast<std::uint8_t>(page_class);
+  r.resident = resident_mib * kMiB;
+  return r;
+}
+
 inline PolicyParams limit(Bytes mib) {
   PolicyParams params;
   params.promote_limit = mib * kMiB;

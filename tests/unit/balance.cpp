@@ -164,4 +164,26 @@ TEST(Balance, TheGovernorSlowsWhatDoesNotPayAndIsWholeWhenItIsOff) {
   EXPECT_EQ(balance.governor().divisor(), 1u);
 }
 
+TEST(Balance, MovesOfClassesAreReckonedApart) {
+  const std::vector<RegionView> regions = {region(0, 64, 1, 1)};
+  std::vector<RegionView> parts = {class_of(0, 64, 0, 5, 8), class_of(0, 64, 1, 1, 56)};
+  Balance balance;
+  const auto see = [&] { balance.saw({regions, parts}, two_tiers(64), second(kSecond)); };
+  see();
+  Move up{.length = 64 * kMiB, .bytes = 8 * kMiB, .page_class = 5, .from = 1, .to = 0};
+  Move down{.length = 64 * kMiB, .bytes = 8 * kMiB, .page_class = 1, .from = 0, .to = 1};
+  balance.moved(up, {8 * kMiB, 0});
+  balance.moved(down, {8 * kMiB, 0});
+  see();
+  see();
+  EXPECT_EQ(balance.ledger().displaced_bytes(), 16 * kMiB);
+  EXPECT_GT(balance.ledger().total().realized, 0) << "what is hot rose";
+  std::swap(up.from, up.to);
+  std::swap(down.from, down.to);
+  up.reason = down.reason = Reason::kPutBack;
+  balance.moved(up, {8 * kMiB, 0});
+  balance.moved(down, {8 * kMiB, 0});
+  EXPECT_EQ(balance.ledger().displaced_bytes(), 0u);
+}
+
 }  // namespace

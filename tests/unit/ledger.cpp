@@ -152,4 +152,82 @@ TEST(Ledger, ForgetsWhatMattersLeastWhenThereIsTooMuch) {
     }
 }
 
+using Of = Ledger::Of;
+
+/// Of the first 64 MiB the pages of a class, so many MiB.
+Ledger::Moved class_move(Bytes mib, NodeId from, NodeId to, double promised = 0) {
+  return {.length = 64 * kMiB,
+          .bytes = mib * kMiB,
+          .from = from,
+          .to = to,
+          .promised = promised,
+          .of = to < from ? Of::risen : Of::fallen};
+}
+
+/// Of the same 64 MiB what lies on a node, as hot as warm().
+RegionView lying(Bytes mib, NodeId node, unsigned page_class, int log_rate) {
+  RegionView r = class_of(0, 64, node, page_class, mib);
+  r.rate_q8 = static_cast<std::int16_t>(256 * log_rate);
+  r.whi_q16 = q16(1);
+  return r;
+}
+
+void see(Ledger& ledger, const std::vector<RegionView>& regions) {
+  ledger.saw(regions, far_apart(), {.seconds = 1});
+}
+
+TEST(LedgerClasses, OfOneRangeSomeRiseAndSomeFall) {
+  Ledger ledger;
+  ledger.moved(class_move(8, 1, 0, 70));
+  ledger.moved(class_move(8, 0, 1, -10));
+  const std::vector<RegionView> after = {lying(8, 0, 7, 5), lying(56, 1, 1, 1)};
+  see(ledger, after);
+  EXPECT_DOUBLE_EQ(ledger.total().realized, 60) << "as promised until records know of the moves";
+  see(ledger, after);
+  EXPECT_NEAR(ledger.total().realized, 4 * worth(5) - 4 * worth(1), 1);
+  EXPECT_DOUBLE_EQ(ledger.total().promised, 60);
+  EXPECT_EQ(ledger.displaced_bytes(), 16 * kMiB);
+}
+
+TEST(LedgerClasses, ThoseOfSeveralMovesAddUp) {
+  Ledger ledger;
+  ledger.moved(class_move(8, 1, 0));
+  ledger.moved(class_move(4, 1, 0));
+  EXPECT_EQ(ledger.displaced_bytes(), 12 * kMiB);
+  EXPECT_EQ(ledger.extents(), 1u);
+}
+
+TEST(LedgerClasses, WhatHasLeftAgainSavesNoMore) {
+  Ledger ledger;
+  ledger.moved(class_move(8, 1, 0, 70));
+  see(ledger, {lying(8, 0, 7, 5), lying(56, 1, 1, 1)});
+  see(ledger, {lying(2, 0, 7, 5), lying(62, 1, 1, 1)});
+  EXPECT_NEAR(ledger.total().realized, worth(5), 1);
+  EXPECT_EQ(ledger.displaced_bytes(), 2 * kMiB);
+  RegionView even = region(0, 64, 1, 1);  // all of it fell
+  see(ledger, {even});
+  EXPECT_EQ(ledger.extents(), 0u);
+}
+
+TEST(LedgerClasses, WhatFallsToWhereItsRegionCameFromIsBackThere) {
+  Ledger ledger;
+  ledger.moved({.length = 64 * kMiB, .bytes = 64 * kMiB, .from = 1, .to = 0, .promised = 64});
+  ledger.moved(class_move(48, 0, 1, -3));
+  EXPECT_EQ(ledger.displaced_bytes(), 16 * kMiB);
+  see(ledger, {lying(16, 0, 7, 5), lying(48, 1, 1, 1)});
+  EXPECT_DOUBLE_EQ(ledger.total().promised, 16);
+  EXPECT_NEAR(ledger.total().realized, 8 * worth(5), 1) << "by what lies there, not by the mean";
+}
+
+TEST(LedgerClasses, WhatIsPutBackIsAsIfNothingHadBeenDone) {
+  Ledger ledger;
+  ledger.moved(class_move(8, 1, 0, 70));
+  ledger.moved(class_move(8, 0, 1, -10));
+  for (Ledger::Moved back : {class_move(8, 0, 1), class_move(8, 1, 0)}) {
+    back.undoes = true;
+    ledger.moved(back);
+  }
+  EXPECT_EQ(ledger.extents(), 0u);
+}
+
 }  // namespace

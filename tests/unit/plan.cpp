@@ -45,19 +45,10 @@ TEST(PlanPromotion, GoesToTheSecondTierWhenTheFirstHoldsHotterThings) {
   EXPECT_TRUE(p.demotions.empty());
 }
 
-/// The pages of one class and node of a region: `resident_mib` of its `mib` MiB.
-RegionView part(std::uint64_t at_mib, Bytes mib, NodeId node, unsigned page_class,
-                Bytes resident_mib) {
-  RegionView r = region(at_mib, mib, node, (page_class - 1) / 2.0);
-  r.page_class = static_cast<std::uint8_t>(page_class);
-  r.resident = resident_mib * kMiB;
-  return r;
-}
-
 TEST(PlanClasses, TheHotPagesOfARegionRiseWhileItsColdPagesMakeRoom) {
-  const Plan p = plan(
-      {part(0, 64, 0, 7, 4), part(0, 64, 1, 7, 8), part(0, 64, 0, 1, 20), part(0, 64, 1, 1, 32)},
-      {tier(0, 0), tier(1, 100)});
+  const Plan p = plan({class_of(0, 64, 0, 7, 4), class_of(0, 64, 1, 7, 8),
+                       class_of(0, 64, 0, 1, 20), class_of(0, 64, 1, 1, 32)},
+                      {tier(0, 0), tier(1, 100)});
   ASSERT_EQ(p.promotions.size(), 1u);
   EXPECT_EQ(p.promotions[0].page_class, 7);
   EXPECT_EQ(p.promotions[0].from, 1);
@@ -75,7 +66,7 @@ TEST(PlanClasses, AClassLargerThanTheLimitIsCutToItsShareOfTheLengthEachTurnElse
   PolicyParams params = limit(2);
   std::set<std::uint64_t> starts;
   for (params.turn = 0; params.turn < 8; ++params.turn) {
-    const Plan p = plan({part(0, 64, 1, 7, 8)}, {tier(0, 100), tier(1, 0)}, params);
+    const Plan p = plan({class_of(0, 64, 1, 7, 8)}, {tier(0, 100), tier(1, 0)}, params);
     ASSERT_EQ(p.promotions.size(), 1u);
     EXPECT_EQ(p.promotions[0].length, 16 * kMiB);
     EXPECT_EQ(p.promotions[0].bytes, 2 * kMiB);
@@ -87,7 +78,7 @@ TEST(PlanClasses, AClassLargerThanTheLimitIsCutToItsShareOfTheLengthEachTurnElse
 }
 
 TEST(PlanClasses, NoMoreOfAClassRisesThanThereIsRoomFor) {
-  const Plan p = plan({part(0, 64, 1, 7, 8)}, {tier(0, 2), tier(1, 0)});
+  const Plan p = plan({class_of(0, 64, 1, 7, 8)}, {tier(0, 2), tier(1, 0)});
   ASSERT_EQ(p.promotions.size(), 1u);
   EXPECT_EQ(p.promotions[0].length, 16 * kMiB);
   EXPECT_EQ(p.promotions[0].bytes, 2 * kMiB);

@@ -65,4 +65,45 @@ TEST(PutBack, ALedgerTellsWhatLiesElsewhere) {
   EXPECT_TRUE(ledger.displaced().empty());
 }
 
+/// Of 64 MiB at 0 so many MiB of a class.
+Ledger::Displaced of_class(Bytes mib, NodeId first, NodeId now) {
+  return {0,     64 * kMiB, mib * kMiB,
+          first, now,       now < first ? Ledger::Of::risen : Ledger::Of::fallen};
+}
+
+TEST(PutBack, OfAClassAsManyAsRoseFallTheHottestFirstAndTheColdestRise) {
+  const std::vector<RegionView> parts = {class_of(0, 64, 0, 7, 6), class_of(0, 64, 0, 5, 4),
+                                         class_of(0, 64, 2, 3, 20), class_of(0, 64, 2, 1, 7),
+                                         region(64, 2, 2, 1)};
+  const Plan plan = put_back(std::array{of_class(7, 2, 0), of_class(9, 0, 2)}, kTiers, parts);
+  ASSERT_EQ(plan.demotions.size(), 1u);
+  EXPECT_EQ(plan.demotions[0].page_class, 7) << "and one MiB is less than half of the next";
+  EXPECT_EQ(plan.demotions[0].from, 0);
+  EXPECT_EQ(plan.demotions[0].to, 2);
+  EXPECT_EQ(plan.demotions[0].length, 64 * kMiB);
+  EXPECT_EQ(plan.demotions[0].bytes, 6 * kMiB);
+  ASSERT_EQ(plan.promotions.size(), 1u);
+  EXPECT_EQ(plan.promotions[0].page_class, 1);
+  EXPECT_EQ(plan.promotions[0].bytes, 7 * kMiB);
+}
+
+TEST(PutBack, NoClassGoesBackTwoWays) {
+  const std::vector<RegionView> parts = {class_of(0, 64, 0, 7, 6), class_of(0, 64, 0, 5, 4)};
+  const Plan plan = put_back(std::array{of_class(6, 2, 0), of_class(9, 3, 0)}, kTiers, parts);
+  ASSERT_EQ(plan.demotions.size(), 2u);
+  EXPECT_EQ(plan.demotions[0].to, 2);
+  EXPECT_EQ(plan.demotions[1].to, 3);
+  EXPECT_EQ(plan.demotions[1].page_class, 5);
+}
+
+// Else all pages of the range would go, wherever they lay.
+TEST(PutBack, PagesOfAClassStayWhereTheirRegionIsToldAsAWhole) {
+  EXPECT_EQ(put_back(std::array{of_class(7, 2, 0)}, kTiers, std::array{region(0, 64, 0, 1)}),
+            Plan{});
+  const std::array mixed{class_of(0, 64, 0, 7, 6)};
+  const Plan plan = put_back(std::array{extent(0, 64, 3, 0)}, kTiers, mixed);
+  ASSERT_EQ(plan.demotions.size(), 1u) << "a range that was moved as a whole";
+  EXPECT_EQ(plan.demotions[0].page_class, 7) << "ranges of one plan do not overlap";
+}
+
 }  // namespace
