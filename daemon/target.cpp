@@ -154,7 +154,8 @@ void Target::step(const Surroundings& around) {
   rank(around.config, parts);
   std::vector<policy::RegionView> regions;
   if (!parts_.empty()) regions = to_views(snapshot_.records);
-  weigh(around, {parts_.empty() ? parts : regions, parts});
+  weigh(around,
+        parts_.empty() ? policy::Balance::Seen(parts) : policy::Balance::Seen(regions, parts));
   // What the last plan has not sent was made of places that are stale by now.
   if (mode(around.config) == Mode::manage) {
     plans_replaced_ += mover_.is_busy();

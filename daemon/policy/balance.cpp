@@ -13,6 +13,7 @@ constexpr double kMeanOf = 16;  // intervals in a moving average
 
 struct Load {
   std::vector<float> hits;  // accesses a second, by region
+  double stalls = 0;        // ns a second that all misses take together
   Bytes resident = 0;
 };
 
@@ -47,25 +48,20 @@ class Stalls {
   std::vector<std::array<Ns, 2>> by_node_;
 };
 
-/// In one pass: there may be 50 MiB of regions.
-Load load_of(std::span<const RegionView> regions) {
+/// In one pass over what there is: there may be 50 MiB of regions.
+Load load_of(const Balance::Seen& seen, const Stalls& stalls) {
   Load load;
-  load.hits.reserve(regions.size());
-  for (const RegionView& region : regions) {
+  load.hits.reserve(seen.regions.size());
+  for (const RegionView& region : seen.regions) {
     const double hits = accesses_per_s(heat_of(region), region.resident);
     load.hits.push_back(static_cast<float>(hits));
     load.resident += region.resident;
+    if (hits > 0 && seen.parts.empty()) load.stalls += stalls.of(region, hits);
   }
-  return load;
-}
-
-/// ns a second that all misses take together.
-double stalls_of(std::span<const RegionView> parts, const Stalls& stalls) {
-  double sum = 0;
-  for (const RegionView& part : parts)
+  for (const RegionView& part : seen.parts)
     if (const double hits = accesses_per_s(heat_of(part), part.resident); hits > 0)
-      sum += stalls.of(part, hits);
-  return sum;
+      load.stalls += stalls.of(part, hits);
+  return load;
 }
 
 /// What of a move the ledger is told.
@@ -114,18 +110,18 @@ double Balance::conserving_scale(double stalls) {
 
 bool Balance::saw(const Seen& seen, std::span<const TierView> tiers, const Interval& interval) {
   const PolicyParams params{.interval_s = interval.seconds};
-  const Load load = load_of(seen.regions);
+  const Load load = load_of(seen, {tiers, GainModel(tiers, params)});
   cpu_ = static_cast<double>(interval.cpu_ns) / interval.seconds;
-  scale_ = conserving_scale(stalls_of(seen.parts, {tiers, GainModel(tiers, params)}));
+  scale_ = conserving_scale(load.stalls);
   is_governed_ = interval.is_governed;
   most_ = interval.horizon;
   page_ns_ = interval.page_ns;
 
-  persistence_.saw(seen.regions, load.hits, load.resident);
+  persistence_.saw(seen.regions, load.hits, load.resident, seen.parts);
   horizon_ = persistence_.stays().horizon(interval.horizon);
   exchange_horizon_ = persistence_.stands_out().horizon(interval.horizon);
   model_ = GainModel(tiers, params, measured());
-  ledger_.saw(seen.parts, model_, {interval.seconds, horizon_, interval.profile_ns});
+  ledger_.saw(seen.finest(), model_, {interval.seconds, horizon_, interval.profile_ns});
   if (!interval.is_governed || !knows()) {
     const bool was_slow = governor_.divisor() > 1;
     governor_ = {};

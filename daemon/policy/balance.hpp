@@ -42,14 +42,14 @@ class Balance {
     /// What moving a page takes, from here on; 0: what its result says.
     std::uint64_t page_ns = 0;
   };
-  /// Each region once, in address order; and those whose pages differ by class and node.
+  /// Each region once, in address order; where the pages of some differ, all of them by class and
+  /// node as well.
   struct Seen {
     std::span<const RegionView> regions, parts;
     Seen() = default;
-    Seen(std::span<const RegionView> all, std::span<const RegionView> by_class)
+    Seen(const std::vector<RegionView>& all, std::span<const RegionView> by_class = {})
         : regions(all), parts(by_class) {}
-    /// Of none the pages are known to differ.
-    Seen(const std::vector<RegionView>& all) : Seen(all, all) {}
+    std::span<const RegionView> finest() const { return parts.empty() ? regions : parts; }
   };
   /// Returns whether the governor has changed the speed. 16 ms for 786,432 regions and a full
   /// ledger on a busy machine (hmk-bench policy), against 24 for ranking them.

@@ -48,20 +48,22 @@ struct Persistence::Seen {
   std::vector<double> sums;  // of them up to each
   RateScale scale;
 
-  Seen(std::span<const RegionView> regions, std::span<const float> hits, Bytes resident);
+  Seen(std::span<const RegionView> regions, std::span<const float> hits, Bytes resident,
+       std::span<const RegionView> parts);
   float rate_of(const RegionView& region) const;
   double mean_up_to(double most) const;
 };
 
 /// In one pass: there may be 50 MiB of regions.
 Persistence::Seen::Seen(std::span<const RegionView> regions, std::span<const float> hits,
-                        Bytes resident) {
+                        Bytes resident, std::span<const RegionView> parts) {
+  for (const RegionView& part : parts) scale.learn(part.whi_q16, part.rate_q8);
   Steps by_heat(std::accumulate(hits.begin(), hits.end(), 0.0));
   Steps by_size(static_cast<double>(resident));
   std::vector<const RegionView*> drawn;
   for (std::size_t i = 0; i < regions.size(); ++i) {
     const RegionView& region = regions[i];
-    scale.learn(region.whi_q16, region.rate_q8);
+    if (parts.empty()) scale.learn(region.whi_q16, region.rate_q8);
     by_size.over(static_cast<double>(region.resident), [&](double) { drawn.push_back(&region); });
     by_heat.over(hits[i], [&](double at) {
       cohort.push_back(
@@ -75,11 +77,15 @@ Persistence::Seen::Seen(std::span<const RegionView> regions, std::span<const flo
   std::inclusive_scan(any.begin(), any.end(), std::back_inserter(sums), std::plus<>(), 0.0);
 }
 
-/// Accesses a second to a page in the last interval alone: what is smoothed would still be warm.
+/// Accesses a second to a page in the last interval alone: what is smoothed would still be warm. Of
+/// a region whose pages differ both hotnesses are means, which no rate stands for: by as much as
+/// they differ.
 float Persistence::Seen::rate_of(const RegionView& region) const {
   Heat heat = heat_of(region);
   heat.whi_q16 = region.hi_q16;
-  heat.rate_q8 = scale.rate_q8(region.hi_q16).value_or(region.rate_q8);
+  const auto smoothed = scale.rate_q8(region.whi_q16), last = scale.rate_q8(region.hi_q16);
+  if (smoothed && last)
+    heat.rate_q8 = static_cast<std::int16_t>(region.rate_q8 + *last - *smoothed);
   return rate_per_page(heat);
 }
 
@@ -112,8 +118,8 @@ Persistence::Left Persistence::left_of(const Cohort& then, std::span<const Regio
 }
 
 void Persistence::saw(std::span<const RegionView> regions, std::span<const float> hits,
-                      Bytes resident) {
-  Seen now(regions, hits, resident);
+                      Bytes resident, std::span<const RegionView> parts) {
+  Seen now(regions, hits, resident, parts);
   const std::size_t known = stays_.known();
   has_changed_ = false;
   for (std::size_t lag = 0; lag < kLags.size() && kLags[lag] <= cohorts_.size(); ++lag) {

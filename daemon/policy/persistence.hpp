@@ -30,8 +30,9 @@ class Persistence {
   static constexpr std::size_t kSamples = 256;
 
   /// `regions` in address order, `hits`: accesses a second to each of them, `resident`: bytes of
-  /// all.
-  void saw(std::span<const RegionView> regions, std::span<const float> hits, Bytes resident);
+  /// all, `parts`: where there are some, they say what rate a hotness stands for.
+  void saw(std::span<const RegionView> regions, std::span<const float> hits, Bytes resident,
+           std::span<const RegionView> parts = {});
 
   /// A share for each lag.
   class Curve {
