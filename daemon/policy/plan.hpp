@@ -37,7 +37,8 @@ struct ProcessView {
 /// Pure: same input, same plan. Promises, each of them a property test:
 ///  - sum of promoted bytes is at most `params.promote_limit`; a region larger
 ///    than the rest of it is cut at leaf alignment;
-///  - no region is in the plan twice; none that is immovable
+///  - no region is in the plan twice, nor the pages of a class and node of one, while other
+///    classes of it may go another way; none that is immovable
 ///    (promotions) or of zero WHI (promotions) is in it;
 ///  - a promotion goes to a faster tier, or gathers the rest of a region that
 ///    is mostly in the fastest one; a demotion goes to a slower tier;

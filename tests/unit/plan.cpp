@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "policy/rank.hpp"
@@ -75,6 +76,26 @@ TEST(PlanClasses, AClassLargerThanTheLimitIsCutToItsShareOfTheLengthEachTurnElse
     EXPECT_EQ(p.cut, 1u);
   }
   EXPECT_GT(starts.size(), 6u);
+}
+
+// Each cut leaves a hole where it was. Always from the same place the next ones would find less and
+// less: after 1000 turns 90 % would still be there.
+TEST(PlanClasses, AClassLargerThanTheLimitIsMovedInTheEnd) {
+  constexpr std::uint64_t kPages = 64 * kMiB / kPage;
+  std::vector<bool> is_slow(kPages);
+  for (std::uint64_t page = 0; page < kPages; page += 3) is_slow[page] = true;
+  const auto left = [&] { return static_cast<Bytes>(std::ranges::count(is_slow, true)) * kPage; };
+  PolicyParams params = limit(2);
+  for (params.turn = 1; left() > 0 && params.turn < 1000; ++params.turn) {
+    RegionView hot = class_of(0, 64, 1, 7, 0);
+    hot.resident = left();
+    const Plan p = plan({hot}, {tier(0, 100), tier(1, 0)}, params);
+    ASSERT_EQ(p.promotions.size(), 1u);
+    const Move& move = p.promotions[0];
+    for (std::uint64_t page = move.start / kPage; page < (move.start + move.length) / kPage; ++page)
+      is_slow[page] = false;
+  }
+  EXPECT_LE(params.turn, 16u) << "11 at best";
 }
 
 TEST(PlanClasses, NoMoreOfAClassRisesThanThereIsRoomFor) {
