@@ -36,6 +36,12 @@ void print(const nlohmann::ordered_json& list) {
         std::snprintf(order, sizeof(order), "order %.3f ", p["tau"][i].get<double>());
         notes.insert(0, order);
       }
+      if (p.contains("served")) {
+        char share[48];
+        std::snprintf(share, sizeof(share), "served %.3f of %.3f ", p["served"][i].get<double>(),
+                      p["served_best"].get<double>());
+        notes.insert(0, share);
+      }
       std::printf("%-14s %-9zu %-9.3f %-9.3f %-9llu %-10llu %-9.3f%% %s\n",
                   p["profiler"].get<std::string>().c_str(), i + 1, p["recall"][i].get<double>(),
                   p["precision"][i].get<double>(), row["regions"].get<unsigned long long>(),

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "served.hpp"
+
 namespace hmk::sim {
 
 namespace {
@@ -25,7 +27,8 @@ ordered_json ranking(const std::vector<Estimate>& list) {
 ordered_json run_one(const RunOptions& o, const std::string& name) {
   const std::unique_ptr<Profiler> profiler = make_profiler(name, o.means);
   const std::uint32_t intervals = o.intervals ? o.intervals : o.scenario.intervals;
-  ordered_json recall = ordered_json::array(), precision = recall, each = recall, tau = recall;
+  ordered_json recall = ordered_json::array(), precision = recall, each = recall, tau = recall,
+               serves = recall;
   double most_percent = 0, most_state = 0;
   Outcome last;
   for (std::uint32_t i = 0; i < intervals; i++) {
@@ -41,6 +44,8 @@ ordered_json run_one(const RunOptions& o, const std::string& name) {
     precision.push_back(rounded(s.precision));
     if (o.scenario.ordered && !out.rates.empty())
       tau.push_back(rounded(rank_correlation(world, out.rates)));
+    if (o.scenario.fast_share > 0 && !out.rates.empty())
+      serves.push_back(rounded(served(world, out.rates, o.scenario.fast_share)));
     ordered_json row = {{"regions", out.regions},
                         {"samples", out.samples},
                         {"profiling_percent", rounded(percent)}};
@@ -72,6 +77,11 @@ ordered_json run_one(const RunOptions& o, const std::string& name) {
                          {"intervals", each}};
   if (o.has_ranking && name == "hm-keeper") result["ranking"] = ranking(last.rates);
   if (!tau.empty()) result["tau"] = tau;
+  if (!serves.empty()) {
+    result["served"] = serves;
+    result["served_best"] =
+        rounded(most_served(o.scenario.at(intervals - 1), o.scenario.fast_share));
+  }
   return result;
 }
 

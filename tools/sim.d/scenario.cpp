@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 namespace hmk::sim {
@@ -141,6 +142,34 @@ Scenario heats(const ScenarioOptions& o) {
           .from = {0, 12}};
 }
 
+// The heat of leaves is Zipf's, and which has which is chance: no region is like its pages. The
+// hottest eighth is the hot set, accessed at the hot rate as a whole.
+Scenario zipf_pages(const ScenarioOptions& o) {
+  constexpr double kExponent = 0.99;  // YCSB's
+  constexpr std::uint64_t kFast = 8;
+  const Bytes bytes = size(o, 4 * kGiB), leaf = Bytes{1} << o.leaf_shift;
+  std::vector<std::uint64_t> rank(bytes / leaf);
+  std::iota(rank.begin(), rank.end(), 1);
+  Random random(hash(o.seed, 0x21bf, 0, 0));
+  for (std::size_t i = rank.size(); i > 1; i--) std::swap(rank[i - 1], rank[random.below(i)]);
+  const std::uint64_t fast = rank.size() / kFast;
+  const auto heat = [](std::uint64_t of) { return std::pow(of, -kExponent); };
+  double sum = 0;
+  for (std::uint64_t i = 1; i <= fast; i++) sum += heat(i);
+  const double unit = o.hot_rate * static_cast<double>(fast) / sum;
+  World world;
+  std::vector<Range> hot;
+  for (std::size_t i = 0; i < rank.size(); i++) {
+    const std::uint64_t start = kHeap + i * leaf;
+    world.zones.push_back({start, start + leaf, unit * heat(rank[i])});
+    if (rank[i] <= fast) hot.push_back({start, start + leaf});
+  }
+  world.spans = {span(kHeap, bytes, o.leaf_shift)};
+  world.hot = RangeSet(hot);
+  world.hot_above = unit * std::sqrt(heat(fast) * heat(fast + 1));
+  return {.fast_share = 1.0 / kFast, .worlds = {world}, .from = {0}};
+}
+
 }  // namespace
 
 std::string_view to_string(Layout layout) {
@@ -154,8 +183,8 @@ const World& Scenario::at(std::uint32_t interval) const {
 }
 
 const std::vector<std::string>& scenario_names() {
-  static const std::vector<std::string> names = {"gups-512g", "gups-jump", "needle-160g", "heats",
-                                                 "region-storm", "scale-1.5t"};
+  static const std::vector<std::string> names = {
+      "gups-512g", "gups-jump", "needle-160g", "heats", "region-storm", "scale-1.5t", "zipf-pages"};
   return names;
 }
 
@@ -175,6 +204,8 @@ Scenario make_scenario(std::string_view name, const ScenarioOptions& options) {
     s = region_storm(options);
   else if (name == "scale-1.5t")
     s = gups(options, 1536 * kGiB);
+  else if (name == "zipf-pages")
+    s = zipf_pages(options);
   else
     throw std::invalid_argument("unknown scenario '" + std::string(name) + "'");
   s.name = name;

@@ -32,6 +32,7 @@ struct Scenario {
   std::uint32_t intervals = 12;  // unless the user says otherwise
   std::uint32_t num_ps = 0;      // samples instead of what the budget pays for; 0: the budget
   bool ordered = false;          // asks for the order of heat, not only for what is hot
+  double fast_share = 0;         // asks what a fast tier of that share of the memory serves
   std::vector<World> worlds = {};
   std::vector<std::uint32_t> from = {};  // worlds[i] exists from interval from[i] on
 
