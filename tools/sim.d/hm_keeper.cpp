@@ -14,6 +14,7 @@
 #include <cmath>
 #include <span>
 
+#include "dense.hpp"
 #include "profiler.hpp"
 #include "windows.hpp"
 
@@ -25,7 +26,8 @@ constexpr std::uint32_t kTopK = 5;
 constexpr std::uint32_t kScoutBp = 1000;
 constexpr std::uint32_t kAlphaQ16 = HMK_CORE_Q16_ONE / 2;
 constexpr Bytes kMaxRegion = 256ull << 20;
-constexpr __u8 kUnread = 0xff;  // count of a sample that was not watched
+constexpr std::uint64_t kDenseParts = 16;  // of the budget: for samples where every page is read
+constexpr __u8 kUnread = 0xff;             // count of a sample that was not watched
 
 class HmKeeper final : public Profiler {
  public:
@@ -33,6 +35,7 @@ class HmKeeper final : public Profiler {
       : means_(means),
         random_(hash(means.seed, 0x6b656570, 0, 0)),
         windows_(means),
+        dense_(means),
         tau_(hmk_ladder_tau_rule(&windows_.ladder(), 0, 0, 0)),
         tau1_(tau_.base_q16) {}
 
@@ -43,6 +46,7 @@ class HmKeeper final : public Profiler {
   Outcome step(const World& world, std::uint32_t interval) override {
     Outcome out;
     refresh(world);
+    dense_.begin(world, means_.budget_ns());
     out.num_ps = plan_samples();
     if (changed_) assign(0, out);
     out.tau1 = tau1_ / 65536.0;
@@ -50,11 +54,13 @@ class HmKeeper final : public Profiler {
     for (const hmk_region& r : now_) out.quota_room += hmk_quota_cap(&r);
     out.degraded = nr() > out.num_ps;
     if (!windows_.equal()) hmk_ladder_place(&windows_.ladder(), &crowd_, now_.data(), nr());
+    dense_.place(now_);
     fit();
     hmk_quota_take_turns(now_.data(), nr(), num_ps_, &quota_);
     sample(world, interval);
     out.samples = samples_.size();
-    out.flushes = windows_.flushes();
+    out.flushes = windows_.flushes() + dense_.flushes();
+    out.dense = dense_.on();
     judge();
     report(world, out);
     if (world.census != nullptr) publish(out);
@@ -79,7 +85,7 @@ class HmKeeper final : public Profiler {
     reserve(next_cap_, res.needed);
     now_.swap(next_);
     std::swap(now_cap_, next_cap_);
-    if (now_.size() > table_cap_) table_cap_ = now_.size() + now_.size() / 2;
+    make_table_room(now_.size());
     changed_ = res.added || res.dropped || res.clipped;
     for (hmk_region& r : now_) {
       r.resident_pages = static_cast<__u32>(hmk_region_pages(&r));  // all of it is present
@@ -91,11 +97,16 @@ class HmKeeper final : public Profiler {
     const auto interval_ns = static_cast<__u64>(means_.interval_s * 1e9);
     const auto bp = static_cast<__u32>(std::lround(means_.budget_percent * 100));
     if (has(HMK_SWITCH_NO_BUDGET)) return num_ps_ = std::max(nr(), 1u) * HMK_CORE_MAX_QUOTA;
-    num_ps_ = means_.num_ps ? means_.num_ps
-                            : hmk_budget_plan(hmk_budget_ns(interval_ns, bp), means_.aim_percent,
-                                              sample_cost_ns_, 0, fixed_ns());
-    return num_ps_;
+    if (means_.num_ps) return num_ps_ = means_.num_ps;
+    const __u64 budget_ns = hmk_budget_ns(interval_ns, bp);
+    if (dense_.on())  // they are chosen, not looked at, and only guide the regions
+      return num_ps_ =
+                 hmk_budget_plan(budget_ns / kDenseParts, means_.aim_percent, choice_ns(), 0, 0);
+    return num_ps_ = hmk_budget_plan(budget_ns, means_.aim_percent, sample_cost_ns_, 0, fixed_ns());
   }
+
+  /// A page is chosen by a visit of its leaf.
+  __u32 choice_ns() const { return static_cast<__u32>(std::lround(means_.scan_cost_ns)); }
 
   __u64 fixed_ns() const {
     return static_cast<__u64>(means_.region_cost_ns * static_cast<double>(now_.size()) +
@@ -149,6 +160,24 @@ class HmKeeper final : public Profiler {
       }
       r.quota = static_cast<__u16>(static_cast<std::ptrdiff_t>(samples_.size()) - first);
     }
+    chosen_ = samples_.size();
+  }
+
+  /// What samples cost that are not looked at.
+  double chosen_ns() const {
+    return dense_.on() ? means_.scan_cost_ns * static_cast<double>(chosen_) : 0;
+  }
+
+  /// What the budget leaves to dense reading.
+  double left_ns() const {
+    return has(HMK_SWITCH_NO_BUDGET)
+               ? HUGE_VAL
+               : means_.budget_ns() - static_cast<double>(fixed_ns()) - chosen_ns();
+  }
+
+  __u8 count(const Accesses& accesses, const hmk_sample& s, const hmk_region& r) {
+    if (dense_.on()) return dense_.count(s, r).value_or(kUnread);
+    return windows_.take(r.rung) ? windows_.count(accesses, s.addr, r.rung) : kUnread;
   }
 
   /// In the order of turns: what finds no place in the interval is not watched in it.
@@ -158,15 +187,15 @@ class HmKeeper final : public Profiler {
     const std::vector<std::size_t> first = first_samples();
     hmk_quota_unread unread{};
     windows_.begin();
+    if (dense_.on()) dense_.watch(world, accesses, left_ns());
     for (__u32 n = 0; n < nr(); n++) {
       const std::size_t at = (turn + n) % nr();
       hmk_region& r = now_[at];
       const __u32 chosen = hmk_region_is(&r, HMK_REGION_STALE) ? 0 : r.quota;
       __u32 read = 0;
       for (hmk_sample& s : std::span(samples_).subspan(first[at], chosen)) {
-        s.count = kUnread;
-        if (!windows_.take(r.rung)) continue;
-        s.count = windows_.count(accesses, s.addr, r.rung);
+        s.count = count(accesses, s, r);
+        if (s.count == kUnread) continue;
         s.dirty = world.census != nullptr && world.census->is_written(s.addr);
         read++;
       }
@@ -190,7 +219,9 @@ class HmKeeper final : public Profiler {
   void sample(const World& world, std::uint32_t interval) {
     choose(interval);
     watch(world, interval);
-    if (!samples_.empty())
+    if (dense_.on())
+      dense_.judge();
+    else if (!samples_.empty())
       sample_cost_ns_ = hmk_budget_track(
           sample_cost_ns_,
           static_cast<__u32>(static_cast<double>(windows_.visits()) * means_.scan_cost_ns /
@@ -214,22 +245,36 @@ class HmKeeper final : public Profiler {
 
   /// Hot: published to be accessed more often than what lies between hot and cold; with
   /// equal windows, smoothed hotness of at least half of all scans.
-  void report(const World& world, Outcome& out) const {
+  void report(const World& world, Outcome& out) {
     const double border = 256 * std::log2(world.hot_above);
+    std::uint64_t records = now_.size();
     for (const hmk_region& r : now_) {
+      const std::size_t before = out.rates.size();
+      if (const std::uint64_t classes = dense_.tell(r, out.rates)) {
+        records += classes - 1;
+        for (const Estimate& e : std::span(out.rates).subspan(before))
+          if (e.rate_q8 >= border) add_hot(out, e.start, e.end);
+        continue;
+      }
       if (hmk_region_is(&r, HMK_REGION_NEW)) continue;
       const int rate = rate_q8(r);
       out.rates.push_back({r.start, r.end, rate});
       if (windows_.equal() ? r.whi_q16 < (means_.num_scans << 16) / 2 : rate < border) continue;
-      if (!out.hot.empty() && out.hot.back().end == r.start)
-        out.hot.back().end = r.end;
-      else
-        out.hot.push_back({r.start, r.end});
+      add_hot(out, r.start, r.end);
     }
+    make_table_room(records);
     out.regions = now_.size();
-    out.profiling_ns =
-        windows_.cost_ns() + means_.region_cost_ns * static_cast<double>(out.regions);
+    out.profiling_ns = windows_.cost_ns() + dense_.cost_ns() + chosen_ns() +
+                       means_.region_cost_ns * static_cast<double>(out.regions);
+    out.dense_bytes = dense_.bytes();
     out.state_bytes = state_bytes();
+  }
+
+  static void add_hot(Outcome& out, std::uint64_t start, std::uint64_t end) {
+    if (!out.hot.empty() && out.hot.back().end == start)
+      out.hot.back().end = end;
+    else
+      out.hot.push_back({start, end});
   }
 
   /// As kmod/publish.c and hmk_windows_tell() of kmod/windows.c, which are not in the core.
@@ -264,11 +309,16 @@ class HmKeeper final : public Profiler {
   }
 
   /// What hmk.ko allocates for a session: both arrays of regions at their capacity, a table of
-  /// two buffers, samples, spans, the ladder.
+  /// two buffers, samples, spans, the ladder, and what is kept of all pages.
   std::uint64_t state_bytes() const {
     return (now_cap_ + next_cap_) * sizeof(hmk_region) + 2 * table_cap_ * sizeof(hmk_record) +
            samples_cap_ * sizeof(hmk_sample) + spans_ * sizeof(hmk_span) + sizeof(hmk_ladder) +
-           sizeof(hmk_crowd);
+           sizeof(hmk_crowd) + dense_.bytes();
+  }
+
+  /// As table_grow() of kmod/publish.c.
+  void make_table_room(std::uint64_t records) {
+    if (records > table_cap_) table_cap_ = records + records / 2;
   }
 
   /// As hmk_regions_reserve(): a sixteenth more than asked.
@@ -285,7 +335,7 @@ class HmKeeper final : public Profiler {
 
   void split(Outcome& out) {
     generation_++;
-    if (has(HMK_SWITCH_FIXED_REGIONS) || !hmk_budget_may_split(tau1_, &tau_)) return;
+    if (dense_.on() || has(HMK_SWITCH_FIXED_REGIONS) || !hmk_budget_may_split(tau1_, &tau_)) return;
     const hmk_split_rule rule = {tau_.tau2_q16, kAlphaQ16, generation_, &windows_.ladder()};
     hmk_split_result res;
     next_.resize(hmk_regions_split_room(now_.data(), nr(), &rule));
@@ -313,6 +363,7 @@ class HmKeeper final : public Profiler {
   Means means_;
   Random random_;
   Windows windows_;
+  Dense dense_;
   hmk_crowd crowd_{};
   // A sample is cleared once and read num_scans times at most.
   __u32 sample_cost_ns_ = static_cast<__u32>((means_.num_scans + 1) * means_.scan_cost_ns);
@@ -320,6 +371,7 @@ class HmKeeper final : public Profiler {
   hmk_quota_state quota_{};
   std::vector<hmk_region> now_, next_;
   std::vector<hmk_sample> samples_;
+  std::size_t chosen_ = 0;  // before those went that were not read
   __u64 samples_cap_ = 0;
   std::uint64_t now_cap_ = 0, next_cap_ = 0, table_cap_ = 0, spans_ = 0;  // of the module
   __u32 tau1_;

@@ -30,6 +30,9 @@ void print(const nlohmann::ordered_json& list) {
         char tau[32];
         std::snprintf(tau, sizeof(tau), "tau1 %.2f", row["tau1"].get<double>());
         notes = tau + std::string(row["degraded"].get<bool>() ? " degraded" : "");
+        if (row["dense"].get<bool>())
+          notes += " dense " + std::to_string(row["dense_bytes"].get<std::uint64_t>() / 1024) +
+                   " of " + std::to_string(row["state_bytes"].get<std::uint64_t>() / 1024) + " KiB";
       }
       if (p.contains("tau")) {
         char order[32];
@@ -86,7 +89,7 @@ int run(int argc, char** argv) {
   const std::map<std::string, double> ns = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}};
   const std::map<std::string, double> seconds = {{"ms", 1e-3}, {"s", 1}, {"min", 60}};
   double managed_gib = 0;
-  bool has_ranking = false;
+  bool has_ranking = false, is_dense = false;
   std::vector<std::uint32_t> switches;
   const std::map<std::string, std::uint32_t> kSwitches = {
       {"fixed-regions", HMK_SWITCH_FIXED_REGIONS},
@@ -142,6 +145,12 @@ int run(int argc, char** argv) {
   app.add_option("--flush-cost", means.flush_cost_ns,
                  "of HM-Keeper's flush of the TLB for each group of samples (default: 20us)")
       ->transform(CLI::AsNumberWithUnit(ns));
+  app.add_flag("--dense", is_dense,
+               "HM-Keeper reads every page where half of the budget pays for it");
+  app.add_option("--page-cost", means.page_cost_ns,
+                 "of a page where every page is looked at (default: 8ns; 2 to 10 on hardware)")
+      ->transform(CLI::AsNumberWithUnit(ns))
+      ->check(CLI::PositiveNumber);
   app.add_option("--num-scans", means.num_scans, "reads of a sample per interval")
       ->check(CLI::Range(1, 16))
       ->capture_default_str();
@@ -173,6 +182,7 @@ int run(int argc, char** argv) {
   }
 
   for (const std::uint32_t each : switches) means.switches |= each;
+  if (is_dense) means.switches |= HMK_SWITCH_DENSE;
   means.equal_windows = windows == "equal";
   means.leaf_shift = world.leaf_shift = leaf == "2M" ? 21 : 12;
   world.layout = layout == "scattered" ? Layout::kScattered : Layout::kContiguous;

@@ -26,6 +26,7 @@ struct Means {
   double scan_cost_ns = 500;     // one visit of one leaf: test, clear
   double region_cost_ns = 40;    // HM-Keeper's work per region and interval beside the visits
   double flush_cost_ns = 20000;  // HM-Keeper: of the TLB, once for each group of samples
+  double page_cost_ns = 8;       // HM-Keeper: of a page where every page is looked at
   unsigned num_scans = 3;
   unsigned leaf_shift = 12;
   unsigned aim_percent = HMK_BUDGET_AIM_PERCENT;  // share of its budget HM-Keeper plans with
@@ -64,6 +65,8 @@ struct Outcome {
   std::vector<hmk_record> table;  // as hmk.ko publishes it; of a world with a census only
   std::uint32_t hotness_max = 0;  // of the table
   std::uint64_t flushes = 0;
+  bool dense = false;             // every page was read
+  std::uint64_t dense_bytes = 0;  // of the state: what is kept of all pages
   std::uint64_t num_ps = 0, quota_sum = 0, quota_room = 0;
   double tau1 = 0;
   bool degraded = false;

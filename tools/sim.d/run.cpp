@@ -56,6 +56,9 @@ ordered_json run_one(const RunOptions& o, const std::string& name) {
                   {"tau1", rounded(out.tau1)},
                   {"degraded", out.degraded},
                   {"flushes", out.flushes},
+                  {"dense", out.dense},
+                  {"dense_bytes", out.dense_bytes},
+                  {"state_bytes", out.state_bytes},
                   {"splits", out.splits},
                   {"merges", out.merges}});
     each.push_back(std::move(row));

@@ -52,17 +52,22 @@ bool Windows::take(unsigned rung) {
   return true;
 }
 
+unsigned Windows::seen(const Accesses& accesses, std::uint64_t address, unsigned rung) const {
+  const double first_ns = accesses.first_access_s(address) * 1e9;
+  unsigned saw = means_.num_scans;
+  while (saw && static_cast<double>(ladder_.window_ns[rung + saw - 1]) <= first_ns) saw--;
+  return saw;
+}
+
 __u8 Windows::count(const Accesses& accesses, std::uint64_t address, unsigned rung) {
   if (equal()) {
     visits_ += means_.num_scans + 1;
     return static_cast<__u8>(accesses.count(address, means_.num_scans));
   }
-  const double first_ns = accesses.first_access_s(address) * 1e9;
-  unsigned seen = means_.num_scans;
-  while (seen && static_cast<double>(ladder_.window_ns[rung + seen - 1]) <= first_ns) seen--;
+  const unsigned saw = seen(accesses, address, rung);
   // Cleared once, then read from the shortest window on until it is found accessed.
-  visits_ += 1 + std::min(means_.num_scans, means_.num_scans - seen + 1);
-  return static_cast<__u8>(rung + seen);
+  visits_ += 1 + std::min(means_.num_scans, means_.num_scans - saw + 1);
+  return static_cast<__u8>(rung + saw);
 }
 
 double Windows::cost_ns() const {

@@ -26,6 +26,8 @@ class Windows {
   void begin();
   /// Whether a sample of that rung still finds a place in the interval; then it has it.
   bool take(unsigned rung);
+  /// How many of the windows of that rung see the leaf accessed.
+  unsigned seen(const Accesses& accesses, std::uint64_t address, unsigned rung) const;
   /// What the reads of a sample make of the leaf.
   __u8 count(const Accesses& accesses, std::uint64_t address, unsigned rung);
 
