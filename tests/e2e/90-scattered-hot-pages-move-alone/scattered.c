@@ -159,7 +159,8 @@ static void count_fast(pid_t pid, char *at, int set, unsigned long *hot, unsigne
 
 	for (unsigned long i = 0; i < PAGES; i++)
 		pages[i] = at + i * PAGE;
-	check(!syscall(SYS_move_pages, pid, PAGES, pages, NULL, status, 0), "where the pages are");
+	if (syscall(SYS_move_pages, pid, PAGES, pages, NULL, status, 0))
+		check(0, "where the pages are");
 	*hot = *cold = 0;
 	for (unsigned long i = 0; i < PAGES; i++)
 		*(is_hot(i, set) ? hot : cold) += status[i] == FAST;
@@ -178,8 +179,8 @@ static void follow(int fd, pid_t pid, char *at, struct shared *sh, unsigned long
 		moved += move(fd, at, 1, flags);
 		moved += move(fd, at, 0, flags);
 		count_fast(pid, at, sh->set, &fast_hot, &fast_cold);
-		printf("interval %llu: %lu of %lu hot pages told, %lu cold; fast: %lu hot, %lu cold; profiled for %llu us of %llu\n",
-		       iv.seq, told_hot, hot, told_cold, fast_hot, fast_cold, iv.profile_ns / 1000, iv.budget_ns / 1000);
+		printf("interval %llu: %lu of %lu hot pages told, %lu cold; fast: %lu hot, %lu cold; profiled for %llu us of %llu, flags %u\n",
+		       iv.seq, told_hot, hot, told_cold, fast_hot, fast_cold, iv.profile_ns / 1000, iv.budget_ns / 1000, iv.flags);
 	}
 	check(told_hot == hot && told_cold == PAGES - hot, "each hot page is told as hot, and no other");
 	check(fast_hot == hot && !fast_cold, "each hot page is on the fast node, and no other");
@@ -187,16 +188,34 @@ static void follow(int fd, pid_t pid, char *at, struct shared *sh, unsigned long
 	check(moved <= most, "few moves were in vain");
 }
 
-static void bind_to(int node)
+/* Somebody else moves them: says where they are, a line each time somebody asks. */
+static void watch(pid_t pid, char *at, struct shared *sh)
+{
+	unsigned long hot = 0, fast_hot, fast_cold;
+	char line[16];
+
+	for (unsigned long i = 0; i < PAGES; i++)
+		hot += is_hot(i, 0);
+	printf("%d\n", pid);
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		count_fast(pid, at, 0, &fast_hot, &fast_cold);
+		printf("%lu %lu %lu %lu %d\n", hot, fast_hot, PAGES - hot, fast_cold, sh->wrong);
+		fflush(stdout);
+	}
+}
+
+static void prefer(int node)
 {
 	const unsigned long mask = 1ul << node;
 
-	check(!syscall(SYS_set_mempolicy, 2 /* MPOL_BIND */, &mask, 64), "memory from one node");
+	if (syscall(SYS_set_mempolicy, 1 /* MPOL_PREFERRED */, &mask, 64))
+		check(0, "memory from one node");
 }
 
 int main(int argc, char **argv)
 {
-	const __u32 flags = (argc > 1 && !strcmp(argv[1], "vma") ? HMK_MOVE_FORCE_VMA : 0) | HMK_MOVE_BOUND;
+	const __u32 flags = argc > 1 && !strcmp(argv[1], "vma") ? HMK_MOVE_FORCE_VMA : 0;
 	struct shared *sh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char *hole = mmap(NULL, SIZE + 2 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	char *at = (char *)(((unsigned long)hole + 2 * MIB - 1) & ~(2 * MIB - 1));
@@ -207,11 +226,15 @@ int main(int argc, char **argv)
 	const pid_t pid = fork();
 
 	if (!pid) {
-		bind_to(SLOW);
+		prefer(SLOW);
 		target((volatile unsigned long *)at, sh);
 	}
 	while (!sh->ready)
 		sched_yield();
+	if (argc > 1 && !strcmp(argv[1], "watch")) {
+		watch(pid, at, sh);
+		return kill(pid, SIGKILL);
+	}
 
 	struct hmk_attach a = {
 		.size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = pid,
