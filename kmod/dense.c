@@ -336,7 +336,42 @@ void hmk_dense_settle(struct hmk_profile *p)
 		if (!piece->read)
 			continue;
 		hmk_dense_fold(piece->page, HMK_DENSE_PAGES, piece->age);
-		piece->age = min_t(u32, piece->age + 1, HMK_DENSE_AGE);
+		piece->age = min_t(u32, piece->age + 1, HMK_DENSE_AGE_MOST);
+	}
+}
+
+/* Return: false where not all pieces of it were ever read. */
+static bool dense_add_up(const struct hmk_dense *d, const struct hmk_region *r,
+			 struct hmk_dense_sum *sum)
+{
+	u64 at, next;
+
+	for (at = r->start; at < r->end; at = next) {
+		const struct hmk_piece *piece = xa_load(&d->pieces, at >> PMD_SHIFT);
+
+		next = min((at | (PMD_SIZE - 1)) + 1, r->end);
+		if (!piece || !piece->age)
+			return false;
+		hmk_dense_add(sum, &piece->page[(at >> PAGE_SHIFT) % HMK_DENSE_PAGES],
+			      (next - at) >> PAGE_SHIFT, piece->rung, piece->age);
+	}
+	return true;
+}
+
+/**
+ * hmk_dense_judge_regions() - regions' hotness from all of their pages.
+ * @p: regions judged by their samples: what was not read keeps that.
+ */
+void hmk_dense_judge_regions(struct hmk_profile *p)
+{
+	u32 i;
+
+	for (i = 0; p->dense.on && i < p->now.nr; hmk_pause(++i)) {
+		struct hmk_dense_sum sum = { .age = HMK_DENSE_AGE_MOST };
+
+		if (!dense_add_up(&p->dense, &p->now.at[i], &sum))
+			sum = (struct hmk_dense_sum){};
+		hmk_dense_judge(&p->windows.ladder, &sum, &p->now.at[i]);
 	}
 }
 

@@ -41,6 +41,7 @@ u32 hmk_dense_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 
 		    const struct hmk_read *read);
 void hmk_dense_forget(struct hmk_profile *p, u32 group, u32 nr);
 void hmk_dense_settle(struct hmk_profile *p);
+void hmk_dense_judge_regions(struct hmk_profile *p);
 
 /* By whoever moves. */
 void hmk_dense_pick(struct hmk_session *s, u32 flags, unsigned long start, u32 nr,

@@ -165,6 +165,7 @@ static void interval_judge(struct hmk_profile *p)
 	}
 	if (hmk_ladder_climbs(&p->windows.ladder))
 		hmk_crowd_take(&p->windows.crowd, &p->windows.ladder);
+	hmk_dense_judge_regions(p);
 }
 
 static void interval_finish(struct hmk_session *s, u32 scans)

@@ -188,8 +188,8 @@ static void table_add_classes(struct writer *w, const struct hmk_record *all,
 	const struct hmk_tally *t = p->dense.tally;
 	u32 class, node;
 
-	for (class = t->highest + 1; class-- > t->lowest;) {
-		for (node = 0; node < HMK_MAX_NODES; node++) {
+	for (class = HMK_CLASSES; class-- > 0;) {
+		for (node = 0; t->of_class[class] && node < HMK_MAX_NODES; node++) {
 			struct hmk_record rec = *all;
 
 			if (!(t->nodes >> node & 1) || !t->pages[class][node])

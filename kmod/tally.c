@@ -6,8 +6,6 @@
 #include "session.h"
 #include "tally.h"
 
-#define EVEN	1u	/* classes apart, by rounding: as good as one */
-
 static void tally_piece(struct hmk_tally *t, const struct hmk_piece *piece, u32 from, u32 to)
 {
 	u32 i;
@@ -36,26 +34,15 @@ const struct hmk_tally *hmk_tally(struct hmk_profile *p, const struct hmk_region
 {
 	struct hmk_tally *t = p->dense.tally;
 	u64 at, next;
-	u32 class;
 
-	if (!p->dense.on)
+	if (!p->dense.on || !(r->flags & HMK_REGION_MIXED))
 		return NULL;
 	memset(t, 0, sizeof(*t));
 	for (at = r->start; at < r->end; at = next) {
-		const struct hmk_piece *piece = xa_load(&p->dense.pieces, at >> PMD_SHIFT);
-
 		next = min((at | (PMD_SIZE - 1)) + 1, r->end);
-		if (!piece || !piece->age)
-			return NULL;
-		tally_piece(t, piece, (at >> PAGE_SHIFT) % HMK_DENSE_PAGES,
+		tally_piece(t, xa_load(&p->dense.pieces, at >> PMD_SHIFT),
+			    (at >> PAGE_SHIFT) % HMK_DENSE_PAGES,
 			    ((next - 1) >> PAGE_SHIFT) % HMK_DENSE_PAGES + 1);
 	}
-	t->lowest = HMK_CLASSES;
-	for (class = 0; class < HMK_CLASSES; class++) {
-		if (!t->of_class[class])
-			continue;
-		t->lowest = min(t->lowest, class);
-		t->highest = class;
-	}
-	return t->highest > t->lowest + EVEN ? t : NULL;
+	return t;
 }

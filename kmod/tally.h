@@ -14,7 +14,6 @@ struct hmk_tally {
 	u64 heat[HMK_CLASSES];	/* sums, in 1/16 of a window */
 	u32 of_class[HMK_CLASSES];
 	u64 nodes;		/* a bit for each that has any */
-	u32 lowest, highest;	/* class; lowest > highest: there are no pages */
 };
 
 const struct hmk_tally *hmk_tally(struct hmk_profile *p, const struct hmk_region *r);

@@ -3,9 +3,12 @@
  * A byte a page: smoothed, and moved along when its piece is watched by other windows.
  */
 #include <hmk/core/dense.h>
+#include <hmk/core/region.h>
 
 /* Two windows: chance does not do that to a page whose heat has not changed. */
 #define JUMP	(2 * (__s32)HMK_DENSE_STEP)
+#define EVEN	1u	/* classes apart, by rounding: as good as one */
+#define TRUST	(16u * HMK_CORE_MAX_QUOTA)	/* as from so many samples: it may change soon */
 #define END	((__s32)HMK_DENSE_HALF / 2)	/* so near to an end is at it, but for rounding */
 
 /* Away from zero, so that what stays the same is reached. */
@@ -105,4 +108,98 @@ __s32 hmk_dense_wish(const __u8 *page, __u32 nr)
 	if (8 * lost < known && 8 * at_top >= known)
 		return 8 * at_top >= 7 * known ? 2 : 1;
 	return 0;
+}
+
+/**
+ * hmk_dense_add() - pages of a region, of one piece.
+ * @sum:  of the region.
+ * @page: their bytes.
+ * @nr:   number of them.
+ * @rung: of the piece.
+ * @age:  of the piece.
+ */
+void hmk_dense_add(struct hmk_dense_sum *sum, const __u8 *page, __u32 nr, __u32 rung, __u32 age)
+{
+	__u32 known = 0, all = 0, squares = 0, least = HMK_DENSE_TOP, most = 0, i;
+	__u64 above = HMK_DENSE_STEP * rung;
+
+	for (i = 0; i < nr; i++) {
+		const __u32 heat = hmk_dense_heat(page[i]);
+
+		if (heat > HMK_DENSE_TOP)
+			continue;
+		known++;
+		all += heat;
+		squares += heat * heat;
+		least = heat < least ? heat : least;
+		most = heat > most ? heat : most;
+	}
+	sum->age = age < sum->age ? age : sum->age;
+	if (!known)
+		return;
+	sum->known += known;
+	sum->heat += all + known * above;
+	sum->squares += squares + 2 * above * all + known * above * above;
+	least = (__u32)hmk_dense_class((__u8)(least << 2), rung) + 1;
+	most = (__u32)hmk_dense_class((__u8)(most << 2), rung) + 1;
+	sum->lowest = !sum->lowest || least < sum->lowest ? least : sum->lowest;
+	sum->highest = most > sum->highest ? most : sum->highest;
+}
+
+/* Of a count, between the rows of the table. */
+static __u32 dense_variance_q16(const struct hmk_ladder *l, __u32 hotness_q16)
+{
+	const __u32 step = HMK_CORE_Q16_ONE / HMK_LADDER_STEPS;
+	const __u32 row = hmk_ladder_row(l, hotness_q16);
+	const __u32 next = row < l->nr * HMK_LADDER_STEPS ? row + 1 : row;
+	const __s64 way = (__s64)l->var_q16[next] - l->var_q16[row];
+
+	return (__u32)(l->var_q16[row] + way * (hotness_q16 % step) / step);
+}
+
+/*
+ * By more than chance: of a look's variance as much is left as is allowed here, by age, and a
+ * quarter more (tests/unit/dense.cpp has the draws). Or one page alone stands out by two and a
+ * half windows, which takes two looks that chance gives once in 4,000.
+ */
+static int dense_differs(const struct hmk_ladder *l, const struct hmk_dense_sum *sum,
+			 __u32 mean_q16)
+{
+	const __u64 mean_q12 = (sum->heat << 12) / sum->known;
+	const __u64 variance_q24 = (sum->squares / sum->known << 24) +
+				   (sum->squares % sum->known << 24) / sum->known -
+				   mean_q12 * mean_q12;
+	static const __u32 allowed[HMK_DENSE_AGE_MOST] = { 83, 42, 29, 26, 23 };	/* of 64 */
+	const __u64 chance_q16 = (__u64)dense_variance_q16(l, mean_q16) *
+				 HMK_DENSE_STEP * HMK_DENSE_STEP / 64 * allowed[sum->age - 1];
+	const __u32 half_q16 = HMK_CORE_Q16_ONE / 2;	/* a class */
+
+	return sum->highest > sum->lowest + EVEN &&
+	       (variance_q24 >> 8 > chance_q16 ||
+		(sum->age > 1 && (sum->highest - 1) * half_q16 >= mean_q16 + 5 * half_q16));
+}
+
+/**
+ * hmk_dense_judge() - a region's hotness from all of its pages, instead of from samples.
+ * @l:   the ladder.
+ * @sum: of its pages.
+ * @r:   judged; as it is where not all pieces were read.
+ *
+ * HMK_REGION_MIXED says whether its pages are told class by class.
+ */
+void hmk_dense_judge(const struct hmk_ladder *l, const struct hmk_dense_sum *sum,
+		     struct hmk_region *r)
+{
+	hmk_region_clear(r, HMK_REGION_MIXED);
+	if (!sum->known || !sum->age)
+		return;
+	hmk_region_clear(r, HMK_REGION_NEW | HMK_REGION_BEYOND | HMK_REGION_RISING |
+			    HMK_REGION_FALLING | HMK_REGION_AGAIN | HMK_REGION_ODD |
+			    HMK_REGION_QUARTER);
+	r->prev_hi_q16 = r->whi_q16;
+	r->whi_q16 = (__u32)(sum->heat * (HMK_CORE_Q16_ONE / HMK_DENSE_STEP) / sum->known);
+	r->hi_q16 = r->whi_q16;
+	r->trust = TRUST;
+	if (dense_differs(l, sum, r->whi_q16))
+		hmk_region_set(r, HMK_REGION_MIXED);
 }

@@ -2,10 +2,15 @@
 #include <gtest/gtest.h>
 #include <hmk/core/dense.h>
 #include <hmk/core/ladder.h>
+#include <hmk/core/region.h>
 #include <linux/hmk.h>
 
+#include <algorithm>
 #include <array>
+#include <random>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -153,6 +158,85 @@ TEST(Dense, AClassIsHotnessInHalfWindowsWhateverTheRung) {
       hmk_dense_climb(&higher, 1, 1);
       EXPECT_EQ(hmk_dense_class(higher, rung), hmk_dense_class(page(heat), rung - 1));
     }
+}
+
+/// A region of pages of these heats, judged: how many of each.
+hmk_region judged(std::initializer_list<std::pair<unsigned, unsigned>> heats, __u32 age,
+                  __u32 rung = 0) {
+  std::vector<__u8> pages;
+  for (const auto& [heat, nr] : heats) pages.insert(pages.end(), nr, page(heat));
+  hmk_ladder l{};
+  hmk_ladder_make(&l, 9'375'000'000, 3);
+  hmk_dense_sum sum{};
+  sum.age = HMK_DENSE_AGE_MOST;
+  hmk_dense_add(&sum, pages.data(), static_cast<__u32>(pages.size()), rung, age);
+  hmk_region r{};
+  r.flags = HMK_REGION_NEW | HMK_REGION_RISING | HMK_REGION_CENSUS;
+  hmk_dense_judge(&l, &sum, &r);
+  return r;
+}
+
+bool is_mixed(const hmk_region& r) {
+  return hmk_region_is(&r, HMK_REGION_MIXED);
+}
+
+TEST(Dense, ARegionIsAsHotAsItsPages) {
+  const hmk_region r = judged({{0, 3}, {16, 1}}, 3);
+  EXPECT_EQ(r.whi_q16, HMK_CORE_Q16_ONE / 4);
+  EXPECT_EQ(r.hi_q16, r.whi_q16);
+  EXPECT_FALSE(hmk_region_is(&r, HMK_REGION_NEW | HMK_REGION_RISING));
+  EXPECT_TRUE(hmk_region_is(&r, HMK_REGION_CENSUS)) << "it says nothing of that";
+  EXPECT_EQ(judged({{8, 10}, {HMK_DENSE_NEW >> 2, 90}}, 3, 2).whi_q16, HMK_CORE_Q16_ONE * 5 / 2);
+}
+
+TEST(Dense, WhatWasNeverReadLeavesARegionAsItIs) {
+  for (const auto& r : {judged({{16, 64}}, 0), judged({{HMK_DENSE_ABSENT >> 2, 64}}, 3)}) {
+    EXPECT_EQ(r.whi_q16, 0u);
+    EXPECT_TRUE(hmk_region_is(&r, HMK_REGION_NEW));
+    EXPECT_FALSE(is_mixed(r));
+  }
+}
+
+TEST(Dense, PagesThatDifferByMoreThanChanceAreToldApart) {
+  EXPECT_TRUE(is_mixed(judged({{0, 448}, {48, 64}}, 3)));
+  EXPECT_TRUE(is_mixed(judged({{0, 511}, {48, 1}}, 3))) << "a needle in 2 MiB";
+  EXPECT_TRUE(is_mixed(judged({{0, 448}, {48, 64}}, 1)));
+  EXPECT_TRUE(is_mixed(judged({{0, 448}, {48, 64}}, 3, 4)));
+  EXPECT_FALSE(is_mixed(judged({{24, 512}}, 3)));
+  EXPECT_FALSE(is_mixed(judged({{16, 256}, {24, 256}}, 3))) << "neighbouring classes";
+}
+
+/// Pages that are accessed at one rate, read for some intervals.
+hmk_region at_one_rate(double windows, unsigned intervals, std::mt19937& random) {
+  std::array<__u8, HMK_DENSE_PAGES> pages{};
+  pages.fill(HMK_DENSE_NEW);
+  std::exponential_distribution<double> wait(windows);  // to the first access, in longest windows
+  for (unsigned age = 0; age < intervals; ++age) {
+    for (__u8& one : pages) {
+      const double first = wait(random);
+      hmk_dense_clear(&one);
+      hmk_dense_see(&one, (first < 1) + (first < 1 / 8.) + (first < 1 / 64.));
+    }
+    hmk_dense_fold(pages.data(), HMK_DENSE_PAGES, age);
+  }
+  hmk_ladder l{};
+  hmk_ladder_make(&l, 9'375'000'000, 3);
+  hmk_dense_sum sum{};
+  sum.age = HMK_DENSE_AGE_MOST;
+  hmk_dense_add(&sum, pages.data(), HMK_DENSE_PAGES, 0, std::min(intervals, HMK_DENSE_AGE_MOST));
+  hmk_region r{};
+  hmk_dense_judge(&l, &sum, &r);
+  return r;
+}
+
+TEST(Dense, WhatChanceDoesToPagesOfOneRateIsNoDifference) {
+  std::mt19937 random(1);
+  int mixed = 0;
+  for (int round = 0; round < 20; ++round)
+    for (const double windows : {0.01, 0.1, 0.5, 1., 3., 10., 30., 100., 1000.})
+      for (const unsigned intervals : {1u, 2u, 3u, 4u, 5u, 12u})
+        mixed += is_mixed(at_one_rate(windows, intervals, random));
+  EXPECT_LE(mixed, 10) << "of 1080, one in a hundred";
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ namespace {
 
 constexpr unsigned kPieceShift = 21;
 constexpr std::uint64_t kPage = 1u << HMK_CORE_PAGE_SHIFT;
-constexpr __u32 kEven = 1;  // classes apart, by rounding: as good as one
 
 // Of kmod/dense.h, on 64 bits: struct hmk_piece and its part of a node of the array, a pointer in
 // the order, struct hmk_tally.
@@ -19,7 +18,7 @@ constexpr std::uint64_t kPieceBytes = 664 + 576 / 64;
 constexpr std::uint64_t kPointerBytes = 8;
 constexpr std::uint64_t kTallyBytes =
     (sizeof(__u32) * HMK_CLASSES * HMK_MAX_NODES + (sizeof(__u64) + sizeof(__u32)) * HMK_CLASSES +
-     sizeof(__u64) + 2 * sizeof(__u32) + 7) /
+     sizeof(__u64) + 7) /
     8 * 8;
 
 /// A visit is of a piece.
@@ -144,39 +143,59 @@ void Dense::judge() {
   for (auto& [index, piece] : pieces_) {
     if (!piece.read) continue;
     hmk_dense_fold(piece.page.data(), HMK_DENSE_PAGES, piece.age);
-    piece.age = std::min(piece.age + 1, HMK_DENSE_AGE);
+    piece.age = std::min(piece.age + 1, HMK_DENSE_AGE_MOST);
   }
 }
 
-/// Nothing where one record tells all: not all was read, or its pages are alike.
-std::optional<Dense::Tally> Dense::tally(const hmk_region& region) const {
-  Tally t;
-  const Piece* piece = nullptr;
-  for (std::uint64_t at = region.start; at < region.end; at += kPage) {
-    if (piece == nullptr || !page_of(at)) piece = find(at);
-    if (piece == nullptr || !piece->age) return std::nullopt;
-    const __u8 page = piece->page[page_of(at)];
-    const __s32 told = hmk_dense_class(page, piece->rung);
-    if (told < 0) continue;
-    t.pages[static_cast<unsigned>(told)]++;
-    t.heat[static_cast<unsigned>(told)] += HMK_DENSE_STEP * piece->rung + hmk_dense_heat(page);
+/// Calls f(piece, index of the first page, number of pages) for all of a region. Return: false
+/// where not all of it was ever read.
+template <typename F>
+bool Dense::each_piece(const hmk_region& region, F&& f) const {
+  std::uint64_t next = 0;
+  for (std::uint64_t at = region.start; at < region.end; at = next) {
+    const Piece* const piece = find(at);
+    next = std::min((at | ((1ull << kPieceShift) - 1)) + 1, region.end);
+    if (piece == nullptr || !piece->age) return false;
+    f(*piece, page_of(at), static_cast<unsigned>((next - at) / kPage));
   }
-  const auto is_there = [](std::uint64_t pages) { return pages > 0; };
-  const auto lowest = std::ranges::find_if(t.pages, is_there);
-  const auto highest = std::find_if(t.pages.rbegin(), t.pages.rend(), is_there);
-  if (lowest == t.pages.end() || highest.base() - lowest <= 1 + kEven) return std::nullopt;
+  return true;
+}
+
+void Dense::judge(std::span<hmk_region> regions) const {
+  for (hmk_region& r : regions) {
+    hmk_dense_sum sum{};
+    sum.age = HMK_DENSE_AGE_MOST;
+    if (!each_piece(r, [&](const Piece& piece, unsigned first, unsigned nr) {
+          hmk_dense_add(&sum, &piece.page[first], nr, piece.rung, piece.age);
+        }))
+      sum = {};
+    hmk_dense_judge(&windows_.ladder(), &sum, &r);
+  }
+}
+
+Dense::Tally Dense::tally(const hmk_region& region) const {
+  Tally t;
+  each_piece(region, [&](const Piece& piece, unsigned first, unsigned nr) {
+    for (unsigned i = first; i < first + nr; i++) {
+      const __s32 told = hmk_dense_class(piece.page[i], piece.rung);
+      if (told < 0) continue;
+      t.pages[static_cast<unsigned>(told)]++;
+      t.heat[static_cast<unsigned>(told)] +=
+          HMK_DENSE_STEP * piece.rung + hmk_dense_heat(piece.page[i]);
+    }
+  });
   return t;
 }
 
 std::uint64_t Dense::tell(const hmk_region& region, std::vector<Estimate>& rates) const {
-  const std::optional<Tally> t = on_ ? tally(region) : std::nullopt;
-  if (!t) return 0;
+  if (!on_ || !hmk_region_is(&region, HMK_REGION_MIXED)) return 0;
+  const Tally t = tally(region);
   std::array<int, HMK_CLASSES> rate_q8{};
   for (unsigned i = 0; i < HMK_CLASSES; i++)
-    if (t->pages[i])
+    if (t.pages[i])
       rate_q8[i] = hmk_ladder_rate_q8(
           &windows_.ladder(),
-          static_cast<__u32>(t->heat[i] * (HMK_CORE_Q16_ONE / HMK_DENSE_STEP) / t->pages[i]));
+          static_cast<__u32>(t.heat[i] * (HMK_CORE_Q16_ONE / HMK_DENSE_STEP) / t.pages[i]));
   const Piece* piece = nullptr;
   __s32 last = -1;
   for (std::uint64_t at = region.start; at < region.end; at += kPage) {
@@ -188,7 +207,7 @@ std::uint64_t Dense::tell(const hmk_region& region, std::vector<Estimate>& rates
       rates.push_back({at, at + kPage, rate_q8[static_cast<unsigned>(told)]});
     last = told;
   }
-  return HMK_CLASSES - static_cast<std::uint64_t>(std::ranges::count(t->pages, 0u));
+  return HMK_CLASSES - static_cast<std::uint64_t>(std::ranges::count(t.pages, 0u));
 }
 
 /// A piece is cleared once and read num_scans times; what goes over its bytes alone, to judge and

@@ -34,6 +34,8 @@ class Dense {
   std::optional<__u8> count(const hmk_sample& sample, const hmk_region& region) const;
   /// Folds what was read into the pages' hotness.
   void judge();
+  /// Regions' hotness from all of their pages, and whether these differ.
+  void judge(std::span<hmk_region> regions) const;
   /// Adds what is published of the region's pages, class by class. Return: the records that
   /// takes; 0: one tells all, and nothing was added.
   std::uint64_t tell(const hmk_region& region, std::vector<Estimate>& rates) const;
@@ -64,7 +66,9 @@ class Dense {
   void climb();
   void look(std::uint64_t index, Piece& piece, const World& world, const Accesses& accesses);
   const Piece* find(std::uint64_t address) const;
-  std::optional<Tally> tally(const hmk_region& region) const;
+  template <typename F>
+  bool each_piece(const hmk_region& region, F&& f) const;
+  Tally tally(const hmk_region& region) const;
 
   const Means means_;
   Windows windows_;  // of pieces

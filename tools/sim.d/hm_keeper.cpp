@@ -236,6 +236,7 @@ class HmKeeper final : public Profiler {
       hmk_ladder_judge(&windows_.ladder(), &crowd_, now_.data(), nr());
       hmk_crowd_take(&crowd_, &windows_.ladder());
     }
+    if (dense_.on()) dense_.judge(now_);
   }
 
   int rate_q8(const hmk_region& r) const {

@@ -9,7 +9,8 @@
  *   clear     hmk_dense_clear() of each page that is present, hmk_dense_leave() of all others
  *   read      hmk_dense_see() of each page that is found accessed
  *   judge     hmk_dense_fold(), if the piece was read to its end and in time; hmk_dense_wish()
- *   tell      hmk_dense_class()
+ *   sum       hmk_dense_add() of a region's pieces, hmk_dense_judge()
+ *   tell      hmk_dense_class(), where HMK_REGION_MIXED
  *
  * Design: a session reads so what half of its budget pays for; page rates then differ page by
  * page, and moves name a class (uapi: HMK_SWITCH_DENSE, HMK_RANGE_CLASS).
@@ -17,6 +18,7 @@
 #ifndef HMK_CORE_DENSE_H
 #define HMK_CORE_DENSE_H
 
+#include <hmk/core/ladder.h>
 #include <hmk/core/types.h>
 
 #ifdef __cplusplus
@@ -31,10 +33,22 @@ extern "C" {
 #define HMK_DENSE_NEW		(62u << 2)	/* is watched, and was never judged */
 #define HMK_DENSE_ABSENT	(63u << 2)	/* was not there when the piece was cleared */
 #define HMK_DENSE_AGE		3u	/* intervals after which all weigh the same */
+#define HMK_DENSE_AGE_MOST	5u	/* after which no more is known */
+
+/* The pages of a region; all zero at first, but for @age. */
+struct hmk_dense_sum {
+	__u64 known;		/* pages that were judged */
+	__u64 heat, squares;	/* of theirs, in 1/16 of a window; rungs included */
+	__u32 lowest, highest;	/* class + 1; 0: none is known */
+	__u32 age;		/* of the piece that was read in the fewest intervals */
+};
 
 void hmk_dense_fold(__u8 *page, __u32 nr, __u32 age);
 void hmk_dense_climb(__u8 *page, __u32 nr, __s32 rungs);
 __s32 hmk_dense_wish(const __u8 *page, __u32 nr);
+void hmk_dense_add(struct hmk_dense_sum *sum, const __u8 *page, __u32 nr, __u32 rung, __u32 age);
+void hmk_dense_judge(const struct hmk_ladder *l, const struct hmk_dense_sum *sum,
+		     struct hmk_region *r);
 
 static inline void hmk_dense_leave(__u8 *page)
 {

@@ -94,6 +94,7 @@ HMK_CORE_ASSERT(sizeof(struct hmk_sample) == 16);
 /* Where in it the odd sample was that has cut it out: a quarter + 1, or 0. */
 #define HMK_REGION_QUARTER_SHIFT	12
 #define HMK_REGION_QUARTER	(7u << HMK_REGION_QUARTER_SHIFT)
+#define HMK_REGION_MIXED	(1u << 15)	/* its pages differ by more than chance (dense.h) */
 
 #ifdef __cplusplus
 }
