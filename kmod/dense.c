@@ -178,6 +178,46 @@ static void dense_climb(struct hmk_profile *p)
 	}
 }
 
+static bool dense_is_inside(const struct hmk_profile *p, u64 addr)
+{
+	u32 i = hmk_region_at(p->now.at, p->now.nr, addr);
+
+	return i < p->now.nr && p->now.at[i].start < addr && addr < p->now.at[i].end;
+}
+
+static bool dense_differ(const struct hmk_profile *p, const struct hmk_piece *a,
+			 const struct hmk_piece *b)
+{
+	u32 x = hmk_dense_mean_q16(a->page, HMK_DENSE_PAGES, a->rung);
+	u32 y = hmk_dense_mean_q16(b->page, HMK_DENSE_PAGES, b->rung);
+
+	return a->age && b->age && x != HMK_DENSE_UNKNOWN && y != HMK_DENSE_UNKNOWN &&
+	       (x > y ? x - y : y - x) >= p->adapt.tau.tau2_q16;
+}
+
+/*
+ * Regions come apart where a piece is as much hotter than its neighbour as samples would have
+ * to differ. (Samples are too few here to tell, and a page that is odd has a class.)
+ */
+static void dense_cut(struct hmk_profile *p)
+{
+	struct hmk_piece *piece, *last = NULL;
+	unsigned long index;
+	u32 nr = 0, at = 0;
+
+	if (p->params.switches & HMK_SWITCH_FIXED_REGIONS)
+		return;
+	xa_for_each(&p->dense.pieces, index, piece) {
+		hmk_pause(++at);
+		if (last && last->index + 1 == index && nr < HMK_CUTS_MAX &&
+		    dense_differ(p, last, piece) && dense_is_inside(p, (u64)index << PMD_SHIFT))
+			p->cuts[nr++] = (u64)index << PMD_SHIFT;
+		last = piece;
+	}
+	if (nr)
+		hmk_regions_cut(p, nr);
+}
+
 /* Windows are the pieces' own: a region's samples get their counts from the piece it begins in. */
 static void dense_place(struct hmk_profile *p)
 {
@@ -247,6 +287,7 @@ void hmk_dense_begin(struct hmk_profile *p, struct mm_struct *mm)
 		return;
 	}
 	dense_match(p);
+	dense_cut(p);
 	dense_climb(p);
 	dense_place(p);
 }

@@ -146,6 +146,28 @@ void hmk_dense_add(struct hmk_dense_sum *sum, const __u8 *page, __u32 nr, __u32 
 	sum->highest = most > sum->highest ? most : sum->highest;
 }
 
+/* There are pages that were judged. */
+static __u32 dense_mean_q16(const struct hmk_dense_sum *sum)
+{
+	return (__u32)(sum->heat * (HMK_CORE_Q16_ONE / HMK_DENSE_STEP) / sum->known);
+}
+
+/**
+ * hmk_dense_mean_q16() - hotness of some pages.
+ * @page: their bytes.
+ * @nr:   number of them.
+ * @rung: of their piece.
+ *
+ * Return: 0 .. windows of the ladder, in Q16; HMK_DENSE_UNKNOWN where none was judged.
+ */
+__u32 hmk_dense_mean_q16(const __u8 *page, __u32 nr, __u32 rung)
+{
+	struct hmk_dense_sum sum = {};
+
+	hmk_dense_add(&sum, page, nr, rung, 0);
+	return sum.known ? dense_mean_q16(&sum) : HMK_DENSE_UNKNOWN;
+}
+
 /* Of a count, between the rows of the table. */
 static __u32 dense_variance_q16(const struct hmk_ladder *l, __u32 hotness_q16)
 {
@@ -197,7 +219,7 @@ void hmk_dense_judge(const struct hmk_ladder *l, const struct hmk_dense_sum *sum
 			    HMK_REGION_FALLING | HMK_REGION_AGAIN | HMK_REGION_ODD |
 			    HMK_REGION_QUARTER);
 	r->prev_hi_q16 = r->whi_q16;
-	r->whi_q16 = (__u32)(sum->heat * (HMK_CORE_Q16_ONE / HMK_DENSE_STEP) / sum->known);
+	r->whi_q16 = dense_mean_q16(sum);
 	r->hi_q16 = r->whi_q16;
 	r->trust = TRUST;
 	if (dense_differs(l, sum, r->whi_q16))

@@ -189,6 +189,13 @@ TEST(Dense, ARegionIsAsHotAsItsPages) {
   EXPECT_EQ(judged({{8, 10}, {HMK_DENSE_NEW >> 2, 90}}, 3, 2).whi_q16, HMK_CORE_Q16_ONE * 5 / 2);
 }
 
+TEST(Dense, TheMeanOfAPieceKnowsItsRungAndOnlyPagesThatWereJudged) {
+  const std::array<__u8, 4> pages{page(0, 3), page(24), HMK_DENSE_NEW, HMK_DENSE_ABSENT};
+  EXPECT_EQ(hmk_dense_mean_q16(pages.data(), 4, 0), HMK_CORE_Q16_ONE * 3 / 4);
+  EXPECT_EQ(hmk_dense_mean_q16(pages.data(), 4, 2), HMK_CORE_Q16_ONE * 11 / 4);
+  EXPECT_EQ(hmk_dense_mean_q16(&pages[2], 2, 0), HMK_DENSE_UNKNOWN);
+}
+
 TEST(Dense, WhatWasNeverReadLeavesARegionAsItIs) {
   for (const auto& r : {judged({{16, 64}}, 0), judged({{HMK_DENSE_ABSENT >> 2, 64}}, 3)}) {
     EXPECT_EQ(r.whi_q16, 0u);

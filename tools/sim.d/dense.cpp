@@ -91,6 +91,26 @@ const Dense::Piece* Dense::find(std::uint64_t address) const {
   return at == pieces_.end() ? nullptr : &at->second;
 }
 
+std::vector<__u64> Dense::cuts(__u32 tau2_q16) const {
+  std::vector<__u64> cuts;
+  const Piece* last = nullptr;
+  std::uint64_t last_index = 0;
+  const auto mean = [](const Piece& piece) {
+    return piece.age ? hmk_dense_mean_q16(piece.page.data(), HMK_DENSE_PAGES, piece.rung)
+                     : HMK_DENSE_UNKNOWN;
+  };
+  for (const auto& [index, piece] : pieces_) {
+    if (last != nullptr && last_index + 1 == index) {
+      const __u32 a = mean(*last), b = mean(piece);
+      if (a != HMK_DENSE_UNKNOWN && b != HMK_DENSE_UNKNOWN && (a > b ? a - b : b - a) >= tau2_q16)
+        cuts.push_back(index << kPieceShift);
+    }
+    last = &piece;
+    last_index = index;
+  }
+  return cuts;
+}
+
 void Dense::place(std::span<hmk_region> regions) const {
   if (!on_) return;
   for (hmk_region& r : regions)

@@ -26,6 +26,8 @@ class Dense {
   /// Decides whether the interval reads every page, and makes ready.
   void begin(const World& world, double budget_ns);
   bool on() const { return on_; }
+  /// Where regions come apart: between pieces whose hotness differs by tau2, in Q16.
+  std::vector<__u64> cuts(__u32 tau2_q16) const;
   /// Regions get the windows of their pieces.
   void place(std::span<hmk_region> regions) const;
   /// Clears and reads the pieces, as many as `afford_ns` pays for.

@@ -3,6 +3,7 @@
 // HM-Keeper: the core that is built into hmk.ko, called in the order of one
 // interval (kmod/interval.c), with accessed bits that come from the world.
 #include <hmk/core/budget.h>
+#include <hmk/core/divide.h>
 #include <hmk/core/hotness.h>
 #include <hmk/core/ladder.h>
 #include <hmk/core/quota.h>
@@ -47,6 +48,7 @@ class HmKeeper final : public Profiler {
     Outcome out;
     refresh(world);
     dense_.begin(world, means_.budget_ns());
+    if (dense_.on() && !has(HMK_SWITCH_FIXED_REGIONS)) cut();
     out.num_ps = plan_samples();
     if (changed_) assign(0, out);
     out.tau1 = tau1_ / 65536.0;
@@ -91,6 +93,18 @@ class HmKeeper final : public Profiler {
       r.resident_pages = static_cast<__u32>(hmk_region_pages(&r));  // all of it is present
       if (world.census != nullptr) world.census->count(r);
     }
+  }
+
+  /// As dense_cut() of kmod/dense.c.
+  void cut() {
+    const std::vector<__u64> cuts = dense_.cuts(tau_.tau2_q16);
+    next_.resize(now_.size() + cuts.size());
+    reserve(next_cap_, next_.size());
+    next_.resize(hmk_regions_divide(now_.data(), nr(), cuts.data(), static_cast<__u32>(cuts.size()),
+                                    next_.data(), static_cast<__u32>(next_.size()), ++generation_));
+    changed_ |= next_.size() != now_.size();
+    now_.swap(next_);
+    std::swap(now_cap_, next_cap_);
   }
 
   __u32 plan_samples() {

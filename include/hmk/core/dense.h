@@ -32,6 +32,7 @@ extern "C" {
 #define HMK_DENSE_SEEN		3u
 #define HMK_DENSE_NEW		(62u << 2)	/* is watched, and was never judged */
 #define HMK_DENSE_ABSENT	(63u << 2)	/* was not there when the piece was cleared */
+#define HMK_DENSE_UNKNOWN	(~0u)	/* hotness of no page */
 #define HMK_DENSE_AGE		3u	/* intervals after which all weigh the same */
 #define HMK_DENSE_AGE_MOST	5u	/* after which no more is known */
 
@@ -47,6 +48,7 @@ void hmk_dense_fold(__u8 *page, __u32 nr, __u32 age);
 void hmk_dense_climb(__u8 *page, __u32 nr, __s32 rungs);
 __s32 hmk_dense_wish(const __u8 *page, __u32 nr);
 void hmk_dense_add(struct hmk_dense_sum *sum, const __u8 *page, __u32 nr, __u32 rung, __u32 age);
+__u32 hmk_dense_mean_q16(const __u8 *page, __u32 nr, __u32 rung);
 void hmk_dense_judge(const struct hmk_ladder *l, const struct hmk_dense_sum *sum,
 		     struct hmk_region *r);
 
