@@ -35,6 +35,15 @@ static u32 cost_of_sample(const struct hmk_watch *w, u32 before_ns)
 	return min_t(u64, cost_ns, U32_MAX);
 }
 
+/* Up at once: what is too dear must not go on for the sake of an average. */
+static void cost_track_pieces(struct hmk_profile *p, u64 piece_ns)
+{
+	p->dense.piece_ns = min_t(u64, U32_MAX, max_t(u64, piece_ns,
+						      hmk_budget_track_fixed(p->dense.piece_ns,
+									     piece_ns)));
+	p->dense.seen_ns = p->dense.piece_ns;
+}
+
 /* Samples were chosen, and nothing was looked at: what it cost of late may be why. */
 static void cost_forget(struct hmk_profile *p)
 {
@@ -69,8 +78,7 @@ void hmk_cost_track(struct hmk_profile *p, u64 profile_ns)
 			hmk_budget_track_fixed(cost->group_ns,
 					       div_u64(w->took_ns - w->passes_ns, w->groups));
 	if (p->dense.on && w->visits)
-		p->dense.piece_ns = hmk_budget_track(p->dense.piece_ns,
-						     div64_u64(w->passes_ns, w->visits));
+		cost_track_pieces(p, div64_u64(w->passes_ns, w->visits));
 	if (p->params.scan_cost_ns || p->dense.on)
 		return;
 	if (w->visits)

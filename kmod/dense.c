@@ -20,6 +20,7 @@
 #include "walk.h"
 
 #define PROBES		4u	/* pieces that say what one costs while it is not on */
+#define FORGET_PARTS	16u	/* of what a look cost, in an interval without */
 
 static struct kmem_cache *hmk_pieces;
 
@@ -231,28 +232,45 @@ static void dense_place(struct hmk_profile *p)
 	}
 }
 
-/* While it is off: what it would cost. Clearing some bits harms nobody: the folios know. */
+static const struct hmk_span *dense_largest(const struct hmk_profile *p)
+{
+	const struct hmk_span *s = p->spans, *end = s + p->nr_spans, *largest = s;
+
+	for (; s < end; s++) {
+		if (s->end - s->start > largest->end - largest->start)
+			largest = s;
+		hmk_pause(s - p->spans);
+	}
+	return largest;
+}
+
+/*
+ * While it is off: what it would cost. Small spans are cheap, so the largest is asked. Clearing
+ * some bits harms nobody: the folios know. What was seen of late is forgotten slowly, or it
+ * would come on and go off for ever where looks take longer than the probes say.
+ */
 static void dense_probe(struct hmk_profile *p, struct mm_struct *mm)
 {
 	struct hmk_dense *d = &p->dense;
 	struct hmk_piece *piece = kmem_cache_zalloc(hmk_pieces, GFP_KERNEL);
+	const struct hmk_span *span = dense_largest(p);
 	u64 begin = hmk_charge_used(p);
-	u32 i, nr = min(p->nr_spans, PROBES);
+	u32 i;
 
 	if (!piece)
 		return;
-	if (!nr || !hmk_hold_begin(&p->hold, mm)) {
+	if (!p->nr_spans || !hmk_hold_begin(&p->hold, mm)) {
 		kmem_cache_free(hmk_pieces, piece);
 		return;
 	}
-	for (i = 0; i < nr; i++) {
-		piece->index = p->spans[i * (p->nr_spans / nr)].start >> PMD_SHIFT;
+	for (i = 0; i < PROBES; i++) {
+		piece->index = (span->start + (span->end - span->start) / PROBES * i) >> PMD_SHIFT;
 		hmk_piece_pass(mm, piece, 0);
 	}
 	hmk_hold_end(&p->hold);
 	kmem_cache_free(hmk_pieces, piece);
-	d->piece_ns = hmk_budget_track(d->piece_ns,
-				       div_u64(hmk_charge_since(p, begin), nr) + 1);
+	d->seen_ns -= d->seen_ns / FORGET_PARTS;
+	d->piece_ns = max_t(u32, d->seen_ns, div_u64(hmk_charge_since(p, begin), PROBES) + 1);
 }
 
 /* Whether half of the budget pays for all; three quarters once it is on, so that it stays. */

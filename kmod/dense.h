@@ -16,7 +16,8 @@ struct hmk_dense {
 	 */
 	struct xarray pieces;
 	u32 nr;
-	u32 piece_ns;		/* of a look at one, moving average; 0: not known */
+	u32 piece_ns;		/* of a look at one; 0: not known */
+	u32 seen_ns;		/* what it was while on, forgotten slowly; 0: never was */
 	bool on;		/* in this interval */
 	struct hmk_piece **order;	/* of the groups */
 	u32 order_cap;
