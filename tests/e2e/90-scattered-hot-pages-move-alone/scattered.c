@@ -109,15 +109,19 @@ static unsigned int class_of(const struct hmk_record *r)
 	return (r->flags & HMK_RECORD_CLASS_MASK) >> HMK_RECORD_CLASS_SHIFT;
 }
 
-/* How many pages of the area are told as hot, and as cold. */
-static void count(const char *at, unsigned long *hot, unsigned long *cold)
+/* How many pages of the area are told as hot, and as cold. Return: whether any by their class. */
+static int count(const char *at, unsigned long *hot, unsigned long *cold)
 {
+	int classes = 0;
+
 	*hot = *cold = 0;
 	for (size_t i = 0; i < nr; i++) {
 		if (records[i].start < (__u64)at || records[i].start >= (__u64)at + SIZE)
 			continue;
+		classes |= class_of(&records[i]) != 0;
 		*(records[i].rate_q8 >= HOT_Q8 ? hot : cold) += records[i].resident_pages;
 	}
+	return classes;
 }
 
 /* What is hot and on the slow node to the fast one, or what is not the other way. */
@@ -175,7 +179,8 @@ static void follow(int fd, pid_t pid, char *at, struct shared *sh, unsigned long
 		hot += is_hot(i, sh->set);
 	for (int i = 0; i < INTERVALS && (told_hot != hot || told_cold != PAGES - hot || fast_hot != hot || fast_cold); i++) {
 		next_interval(fd);
-		count(at, &told_hot, &told_cold);
+		if (!count(at, &told_hot, &told_cold))
+			continue;	/* what a page costs is not known yet: samples, of regions that are alike */
 		moved += move(fd, at, 1, flags);
 		moved += move(fd, at, 0, flags);
 		count_fast(pid, at, sh->set, &fast_hot, &fast_cold);
@@ -239,7 +244,7 @@ int main(int argc, char **argv)
 	struct hmk_attach a = {
 		.size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = pid,
 		.params = { .mask = HMK_PARAM_INTERVAL | HMK_PARAM_SWITCHES | HMK_PARAM_BUDGET,
-			    .interval_ns = 2000000000, .switches = HMK_SWITCH_DENSE, .budget_bp = 1000 },
+			    .interval_ns = 2000000000, .switches = HMK_SWITCH_DENSE, .budget_bp = 2000 },
 	};
 	const int fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 

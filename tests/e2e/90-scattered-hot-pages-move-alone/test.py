@@ -44,7 +44,7 @@ for way in ("own", "vma"):
 
 program = subprocess.Popen([lib.helper("scattered"), "watch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 pid = int(program.stdout.readline())
-daemon = lib.start_hmkd(f"mode: manage\ninterval: 1s\noverhead: 10%\ntiers: [{FAST}, {SLOW}]\nattach: [{pid}]\n")
+daemon = lib.start_hmkd(f"mode: manage\ninterval: 1s\noverhead: 20%\ntiers: [{FAST}, {SLOW}]\nattach: [{pid}]\n")
 lib.wait_for(arrived, 90, "every hot page is on the fast node")
 began = ended()
 lib.wait_for(lambda: time.sleep(1) or ended() >= began + STAYS, 60, f"{STAYS} more intervals")
