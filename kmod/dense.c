@@ -153,7 +153,7 @@ static void dense_match(struct hmk_profile *p)
 	for (i = 0; i < p->nr_spans; i++) {
 		for (n = dense_first(&p->spans[i]); n < dense_end(&p->spans[i]); n++) {
 			if (!xa_load(&d->pieces, n) && !dense_add(d, n))
-				return;		/* what has none is sampled, and told as it was */
+				return;		/* what has none is not read, and told as it was */
 			hmk_pause(++at);
 		}
 	}
@@ -168,7 +168,8 @@ static void dense_climb(struct hmk_profile *p)
 	u32 at = 0;
 
 	xa_for_each(&p->dense.pieces, index, piece) {
-		s32 rung = clamp(piece->rung + hmk_dense_wish(piece->page, HMK_DENSE_PAGES), 0, top);
+		s32 wish = hmk_dense_wish(piece->page, HMK_DENSE_PAGES);
+		s32 rung = clamp(piece->rung + wish, 0, top);
 
 		hmk_pause(++at);
 		piece->read = false;
@@ -205,14 +206,16 @@ static void dense_cut(struct hmk_profile *p)
 	struct hmk_piece *piece, *last = NULL;
 	unsigned long index;
 	u32 nr = 0, at = 0;
+	u64 border;
 
 	if (p->params.switches & HMK_SWITCH_FIXED_REGIONS)
 		return;
 	xa_for_each(&p->dense.pieces, index, piece) {
 		hmk_pause(++at);
+		border = (u64)index << PMD_SHIFT;
 		if (last && last->index + 1 == index && nr < HMK_CUTS_MAX &&
-		    dense_differ(p, last, piece) && dense_is_inside(p, (u64)index << PMD_SHIFT))
-			p->cuts[nr++] = (u64)index << PMD_SHIFT;
+		    dense_differ(p, last, piece) && dense_is_inside(p, border))
+			p->cuts[nr++] = border;
 		last = piece;
 	}
 	if (nr)
@@ -400,7 +403,7 @@ void hmk_dense_settle(struct hmk_profile *p)
 }
 
 /* Return: false where not all pieces of it were ever read. */
-static bool dense_add_up(const struct hmk_dense *d, const struct hmk_region *r,
+static bool dense_add_up(struct hmk_dense *d, const struct hmk_region *r,
 			 struct hmk_dense_sum *sum)
 {
 	u64 at, next;
