@@ -13,7 +13,7 @@ namespace {
 World four_pages() {
   World world;
   world.spans.resize(1);
-  world.spans[0].end = 4 * 4096;
+  world.spans[0].end = 16384;
   for (std::uint64_t i = 0; i < 4; i++)
     world.zones.push_back({i * 4096, (i + 1) * 4096, 1.0 + static_cast<double>(i)});
   return world;

@@ -151,6 +151,12 @@ static void count_moved(struct session *s)
 	}
 }
 
+/* All pages, or those of a class: there are some where the session reads every page. */
+static uint32_t some_pages(void)
+{
+	return below(3) ? 0 : HMK_RANGE_CLASS((uint32_t)below(8)) | HMK_RANGE_FROM((uint32_t)below(4));
+}
+
 /* Whole mappings and pieces of them, each somewhere else, up to as many as a ticket takes. */
 static unsigned int some_ranges(struct session *s, struct hmk_range *ranges)
 {
@@ -170,7 +176,7 @@ static unsigned int some_ranges(struct session *s, struct hmk_range *ranges)
 			nr = cut;
 			break;
 		}
-		ranges[nr++] = (struct hmk_range){ .start = start, .length = length, .node = (int)below(4) };
+		ranges[nr++] = (struct hmk_range){ .start = start, .length = length, .node = (int)below(4), .flags = some_pages() };
 	}
 	return nr;
 }
