@@ -416,7 +416,10 @@ class Planner {
     }
     if (free + made.bytes < wanted) cut = cut_to(free + made.bytes);
     const bool worth = cut.bytes >= wanted / 2 || cut.bytes >= kWorthAMove;
-    const Lasts lasts = made.victims.empty() ? Lasts::here : Lasts::beyond_others;
+    // What goes by weight is no race: it is worth what it saves while it is here.
+    const Lasts lasts = std::ranges::all_of(made.victims, &RoomMade::Victim::by_share)
+                            ? Lasts::here
+                            : Lasts::beyond_others;
     const bool pays = gain_ns(owner, region, cut.bytes, from, to, lasts) > loss_ns(made, cut.bytes);
     if (cut.length == 0 || !worth || !pays || made.exchanged > cut.leaves) {
       undo_room(made, holders_, room_, shares_);

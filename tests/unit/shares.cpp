@@ -131,6 +131,20 @@ TEST(PlanShares, WhoIsBelowItsShareTakesFromWhoIsAboveHoweverHot) {
   EXPECT_EQ(victim.served, 1u);
 }
 
+// All is alike, so that what is the hottest changes all the time; a share is no race with others.
+TEST(PlanShares, AShareIsGivenHoweverSoonOthersAreAsHot) {
+  Two two{{region(0, 8, 1, 3)}, {region(0, 16, 0, 3)}, {tier(0, 0), tier(1, 100)}};
+  two.mine[0].rate_q8 = two.yours[0].rate_q8 = 12 << 8;
+  two.tiers[0].latency_ns = 90;
+  two.tiers[1].latency_ns = 300;
+  two.first.measured = two.second.measured = {.horizon = 60, .exchange_horizon = 0};
+  const std::vector<Plan> plans = two.plans();
+  EXPECT_EQ(plans[0].promoted, 8 * kMiB);
+  EXPECT_EQ(plans[1].demoted, 8 * kMiB);
+  two.params.shares_by_weight = false;
+  EXPECT_EQ(two.plans()[0].promoted, 0u) << "as hot is no reason to change places";
+}
+
 TEST(PlanShares, WhoHasItsShareTakesOnlyWhatTheOtherDoesNotUse) {
   Two two{
       {region(0, 8, 0, 1)}, {region(0, 8, 0, 3), region(8, 8, 1, 3)}, {tier(0, 0), tier(1, 100)}};
