@@ -22,7 +22,7 @@ hmk_params to_params(const Config& config) {
   params.tau_step_q16 = config.tau_step_q16;
   params.flush = config.flush ? HMK_FLUSH_ROUND : HMK_FLUSH_NONE;
   params.seed = config.seed;
-  // The module refuses to read pages by equal windows, or more often.
+  // The module reads no page by equal windows, nor more often than a byte of it counts.
   const bool is_dense =
       config.dense && !config.equal_windows && config.num_scans <= HMK_DENSE_SCANS;
   params.switches = config.ablation | (config.split_huge ? HMK_SWITCH_SPLIT_HUGE : 0) |
