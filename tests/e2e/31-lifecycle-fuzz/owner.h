@@ -113,10 +113,33 @@ static void open_session(struct session *s)
 	ship_begin(&s->ship, s->fd, below(UINT64_MAX));
 }
 
+static unsigned int class_of(const struct hmk_record *r)
+{
+	return (r->flags & HMK_RECORD_CLASS_MASK) >> HMK_RECORD_CLASS_SHIFT;
+}
+
+/*
+ * Of the same region as the one before: another class, the hottest first, or another node.
+ * Return: how many pages they and those before have.
+ */
+static uint64_t check_class(const struct hmk_record *r, size_t i, uint64_t pages)
+{
+	const struct hmk_record *last = r - 1;
+
+	if (r->length != last->length || r->generation != last->generation || !class_of(r) || !class_of(last))
+		die("records %zu and %zu overlap", i - 1, i);
+	if (class_of(r) > class_of(last) || (class_of(r) == class_of(last) && r->node <= last->node))
+		die("record %zu: class %u of node %d behind class %u of node %d", i, class_of(r), r->node, class_of(last), last->node);
+	if (class_of(r) > HMK_CLASSES || r->away_pages)
+		die("record %zu: class %u, %u pages elsewhere", i, class_of(r), r->away_pages);
+	return pages + r->resident_pages;
+}
+
 /* Regions in address order, none empty, none over another, none hotter than can be. */
 static void check_table(struct session *s)
 {
 	struct hmk_interval iv;
+	uint64_t pages = 0;
 	size_t nr;
 	const int rc = hmk_table_read(s->table, s->table_bytes, &iv, records, MAX_RECORDS, &nr);
 
@@ -129,15 +152,17 @@ static void check_table(struct session *s)
 		die("the table is damaged");
 	for (size_t i = 0; i < nr && !rc; i++) {
 		const struct hmk_record *r = &records[i];
+		const int same = i && r->start == r[-1].start;
 
 		if (!r->length || r->length % HMK_PAGE_SIZE || r->start % HMK_PAGE_SIZE)
 			die("record %zu: %#llx + %#llx", i, r->start, r->length);
-		if (i && r->start < r[-1].start + r[-1].length)
+		if (i && !same && r->start < r[-1].start + r[-1].length)
 			die("records %zu and %zu overlap", i - 1, i);
+		pages = same ? check_class(r, i, pages) : r->resident_pages;
 		if (r->hi_q16 > 16u << 16 || r->whi_q16 > 16u << 16)
 			die("record %zu: hotness %#x, smoothed %#x", i, r->hi_q16, r->whi_q16);
-		if (r->resident_pages > r->length / HMK_PAGE_SIZE)
-			die("record %zu: %u pages in %#llx", i, r->resident_pages, r->length);
+		if (pages > r->length / HMK_PAGE_SIZE)
+			die("record %zu: %#lx pages in %#llx", i, (unsigned long)pages, r->length);
 	}
 }
 
