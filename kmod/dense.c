@@ -19,8 +19,10 @@
 #include "session.h"
 #include "walk.h"
 
-#define PROBES		4u	/* pieces that say what one costs while it is not on */
-#define FORGET_PARTS	16u	/* of what a look cost, in an interval without */
+#define PROBES		2u	/* pieces that say what one costs while it is not on, */
+#define PROBE_FIRST	4u	/* in so many intervals, */
+#define PROBE_EVERY	16u	/* and then in one of so many: a small budget pays for no more */
+#define FORGET_PARTS	4u	/* of what a look cost, at each probe */
 
 static struct kmem_cache *hmk_pieces;
 
@@ -300,7 +302,7 @@ void hmk_dense_begin(struct hmk_profile *p, struct mm_struct *mm)
 			    p->params.num_scans <= HMK_DENSE_SCANS;
 	u32 nr = wanted ? dense_count(p) : 0;
 
-	if (wanted && !d->on)
+	if (wanted && !d->on && (p->seq < PROBE_FIRST || !(p->seq % PROBE_EVERY)))
 		dense_probe(p, mm);
 	d->on = nr && d->piece_ns && dense_affords(p, nr) && !dense_reserve(d, nr);
 	if (!d->on) {

@@ -33,6 +33,13 @@ def arrived() -> List[int]:
     return found if found[1] == found[0] else []
 
 
+def are_told() -> bool:
+    """Whether a few pages have most of the accesses."""
+    time.sleep(1)
+    hot = sum(tier["hot_bytes"] for tier in lib.target_of(pid).get("tiers", []))
+    return 0 < hot < 16 << 20
+
+
 def ended() -> int:
     """Intervals of hmkd's session. Looking costs the guest's clock."""
     time.sleep(1)
@@ -45,7 +52,9 @@ for way in ("own", "vma"):
 
 program = subprocess.Popen([lib.helper("scattered"), "watch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 pid = int(program.stdout.readline())
-daemon = lib.start_hmkd(f"mode: manage\ninterval: 1s\noverhead: 20%\ntiers: [{FAST}, {SLOW}]\nattach: [{pid}]\n")
+daemon = lib.start_hmkd(f"mode: track-only\ninterval: 1s\noverhead: 20%\ntiers: [{FAST}, {SLOW}]\nattach: [{pid}]\n")
+lib.wait_for(are_told, 60, "the hot set is told page by page: before, regions are alike and would move as a whole")
+lib.ask_hmkd("set", "mode", "manage")
 lib.wait_for(arrived, 90, "every hot page is on the fast node")
 began = ended()
 lib.wait_for(lambda: ended() >= began + STAYS, 60, f"{STAYS} more intervals")
