@@ -222,8 +222,8 @@ static void collect_leaf(const struct hmk_leaf *leaf, void *arg)
 	int why;
 
 	/* What is mapped as one is of one class. */
-	if (c->picks && (!test_bit(at, c->picked) || !leaf->page ||
-			 page_to_nid(leaf->page) != c->from))
+	if (c->pick && (!test_bit(at, c->picked) || !leaf->page ||
+			page_to_nid(leaf->page) != c->from))
 		return;
 	c->res->pages_absent -= nr;	/* began as all of them */
 	if (!leaf->page) {

@@ -133,8 +133,8 @@ static int collect_chunk(struct hmk_chunk *c)
 			refuse(c, -EPERM, HMK_REFUSED_POLICY);
 		} else {
 			preset(c, -ENOENT);
-			if (c->picks)
-				c->run->pick(c->run, c->range, c->start,
+			if (c->pick)
+				c->run->pick(c->run, c->pick, c->start,
 					     (c->end - c->start) >> PAGE_SHIFT, c->picked);
 			hmk_collect(c, vma);
 		}
@@ -197,15 +197,13 @@ static int put_status(const struct hmk_chunk *c, const struct hmk_range *r)
 			    ((c->end - c->start) >> PAGE_SHIFT) * sizeof(*to)) ? -EFAULT : 0;
 }
 
-static int move_range(struct hmk_chunk *c, u32 i, u32 chunk_pages)
+static int move_range(struct hmk_chunk *c, const struct hmk_range *r, u32 chunk_pages)
 {
-	const struct hmk_range *r = &c->run->ranges[i];
 	unsigned long end = r->start + r->length;
 	int err = 0;
 
 	c->node = r->node;
-	c->range = i;
-	c->picks = r->flags;
+	c->pick = r->flags;
 	c->from = (int)FIELD_GET(HMK_RANGE_FROM_MASK, r->flags) - 1;
 	if (r->start != c->end) {	/* other memory: nothing is known of it */
 		c->nr_sync = 0;
@@ -241,7 +239,7 @@ static void take_ranges(struct hmk_run *run, struct hmk_chunk *c)
 		if (c->res->error)
 			continue;
 		if (!err)
-			err = move_range(c, i, pages);
+			err = move_range(c, &run->ranges[i], pages);
 		if (err)
 			WRITE_ONCE(run->err, err);
 		c->res->error = err;

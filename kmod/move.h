@@ -49,10 +49,10 @@ struct hmk_run {
 	/* Asked when range @i begins: 0 or why it is refused; the others go on. May be NULL. */
 	int (*begin)(const struct hmk_run *run, u32 i);
 	/*
-	 * Which of @nr pages from @start on are of the class that range @i asks for: bits of
-	 * @picked. May be NULL where no range has flags.
+	 * Which of @nr pages from @start on are of the class that a range's @flags ask for: bits
+	 * of @picked. May be NULL where no range has flags.
 	 */
-	void (*pick)(const struct hmk_run *run, u32 i, unsigned long start, u32 nr,
+	void (*pick)(const struct hmk_run *run, u32 flags, unsigned long start, u32 nr,
 		     unsigned long *picked);
 	/* Range @i was tried and has ended. */
 	void (*moved)(struct hmk_run *run, u32 i);
@@ -65,9 +65,8 @@ struct hmk_chunk {
 	struct mm_struct *mm;
 	unsigned long start, end;
 	int node;		/* -1: only ask where the pages are */
-	u32 range;		/* its number in the run */
-	int from;		/* with @picks: where pages have to be */
-	bool picks;		/* not all pages: those in @picked */
+	u32 pick;		/* flags of its range; 0: all pages, else those in @picked */
+	int from;		/* with @pick: where pages have to be */
 	u32 flags;		/* HMK_MOVE_* */
 	unsigned long vm_flags;	/* of the VMA, while the commit holds its lock */
 	bool own;		/* commit by the own path, else by migrate_vma */

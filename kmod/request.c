@@ -169,11 +169,11 @@ static void request_moved(struct hmk_run *run, u32 i)
 			&run->results[i]);
 }
 
-static void request_pick(const struct hmk_run *run, u32 i, unsigned long start, u32 nr,
+static void request_pick(const struct hmk_run *run, u32 flags, unsigned long start, u32 nr,
 			 unsigned long *picked)
 {
 	hmk_dense_pick(container_of(run, struct request, run)->session,
-		       run->ranges[i].flags, start, nr, picked);
+		       flags, start, nr, picked);
 }
 
 static int move_now(struct hmk_session *s, const struct hmk_move *m,

@@ -64,11 +64,11 @@ static int ticket_begin(const struct hmk_run *run, u32 i)
 	return hmk_cpuset_allows(run->pid, run->ranges[i].node) ? 0 : -EACCES;
 }
 
-static void ticket_pick(const struct hmk_run *run, u32 i, unsigned long start, u32 nr,
+static void ticket_pick(const struct hmk_run *run, u32 flags, unsigned long start, u32 nr,
 			unsigned long *picked)
 {
 	hmk_dense_pick(container_of(run, struct hmk_ticket, run)->session,
-		       run->ranges[i].flags, start, nr, picked);
+		       flags, start, nr, picked);
 }
 
 static void ticket_moved(struct hmk_run *run, u32 i)
