@@ -12,7 +12,6 @@
  */
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/page_idle.h>
 #include <linux/pagemap.h>
 #include <linux/sched.h>
 #include <hmk/core/budget.h>
@@ -81,10 +80,8 @@ static void huge_leaf(const struct hmk_leaf *leaf, void *arg)
 {
 	struct hmk_huge_page *page = arg;
 
-	if (leaf->shift == PMD_SHIFT || !leaf->page ||
-	    !test_and_clear_bit(_PAGE_BIT_ACCESSED, leaf->bits))
+	if (leaf->shift == PMD_SHIFT || !leaf->page || !hmk_clear_young(leaf->bits, leaf->page))
 		return;
-	folio_set_young(page_folio(leaf->page));
 	page->count[(leaf->addr - page->addr) / PART_BYTES]++;
 }
 

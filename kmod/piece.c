@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The entries of one page table, or of one huge page, cleared and read as a whole. */
 #include <linux/mm.h>
-#include <linux/page_idle.h>
 
 #include "piece.h"
 #include "session.h"
@@ -41,22 +40,22 @@ static void piece_clear_page(struct hmk_piece *piece, u32 i, struct page *page)
 struct pass {
 	struct hmk_piece *piece;
 	u32 seen;		/* of a read; 0: clear */
-	bool anon_only;		/* other pages of the VMA are a file's */
+	u8 kind;		/* HMK_KIND_* of the VMA */
 };
 
 static void pass_huge(const struct pass *pass, const struct hmk_leaf *leaf, unsigned long from,
 		      unsigned long to)
 {
+	struct page *page = hmk_page_counts(leaf->page, pass->kind) ? leaf->page : NULL;
 	bool young = test_bit(_PAGE_BIT_ACCESSED, leaf->bits);
 
-	if (!pass->seen && leaf->page && young &&
-	    test_and_clear_bit(_PAGE_BIT_ACCESSED, leaf->bits))
-		folio_set_young(page_folio(leaf->page));
+	if (!pass->seen && page)
+		hmk_clear_young(leaf->bits, page);
 	for (; from < to; from += PAGE_SIZE) {
 		u32 i = (from >> PAGE_SHIFT) % HMK_DENSE_PAGES;
 
 		if (!pass->seen)
-			piece_clear_page(pass->piece, i, leaf->page);
+			piece_clear_page(pass->piece, i, page);
 		else if (young && hmk_dense_waits(pass->piece->page[i]))
 			hmk_dense_see(&pass->piece->page[i], pass->seen);
 	}
@@ -66,19 +65,17 @@ static void pass_clear_table(const struct pass *pass, pte_t *pte, unsigned long 
 			     unsigned long to)
 {
 	for (; from < to; from += PAGE_SIZE, pte++) {
-		pte_t seen = READ_ONCE(*pte);
-		struct page *page = hmk_pte_page(seen);
+		struct page *page = hmk_pte_page(READ_ONCE(*pte));
 
-		if (page && pass->anon_only && !PageAnon(page))
+		if (!hmk_page_counts(page, pass->kind))
 			page = NULL;
 		piece_clear_page(pass->piece, (from >> PAGE_SHIFT) % HMK_DENSE_PAGES, page);
-		if (page && pte_young(seen) &&
-		    test_and_clear_bit(_PAGE_BIT_ACCESSED, (unsigned long *)pte))
-			folio_set_young(page_folio(page));
+		if (page)
+			hmk_clear_young((unsigned long *)pte, page);
 	}
 }
 
-/* A read leaves the bit: see scan_read(). */
+/* A read leaves the bit: see scan_read() of scan.c. */
 static void pass_read_table(const struct pass *pass, const pte_t *pte, unsigned long from,
 			    unsigned long to)
 {
@@ -144,7 +141,7 @@ void hmk_piece_pass(struct mm_struct *mm, struct hmk_piece *piece, u32 seen)
 			from = to;
 		if (!seen)
 			piece_leave(piece, at, from);
-		pass.anon_only = kind == HMK_KIND_ANON && !vma_is_anonymous(vma);
+		pass.kind = kind;
 		if (from < to)
 			pass_table(mm, &pass, from, to);
 		at = to;

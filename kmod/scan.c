@@ -5,7 +5,6 @@
  * folio where it has room for it, so that reclaim is not misled (A-2).
  */
 #include <linux/mm.h>
-#include <linux/page_idle.h>
 #include <hmk/core/quota.h>
 #include <hmk/core/region.h>
 
@@ -151,16 +150,6 @@ void hmk_scan_choose(struct mm_struct *mm, struct hmk_profile *p)
 	p->watch.choice_ns = hmk_charge_since(p, begin);
 }
 
-/* Return: whether it was accessed, which the kernel goes on to know. */
-static bool scan_clear(const struct hmk_leaf *leaf)
-{
-	bool young = test_and_clear_bit(_PAGE_BIT_ACCESSED, leaf->bits);
-
-	if (young)
-		folio_set_young(page_folio(leaf->page));
-	return young;
-}
-
 /* What a look tells beside accesses. */
 static void scan_note(struct hmk_sample *sample, const struct hmk_leaf *leaf)
 {
@@ -170,7 +159,7 @@ static void scan_note(struct hmk_sample *sample, const struct hmk_leaf *leaf)
 
 static void scan_look(struct hmk_sample *sample, const struct hmk_leaf *leaf, enum hmk_pass pass)
 {
-	bool young = scan_clear(leaf);
+	bool young = hmk_clear_young(leaf->bits, leaf->page);
 
 	if (pass == HMK_PASS_CLEAR)
 		return;
@@ -263,7 +252,7 @@ u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 n
 		if (hmk_hold_vma(&p->hold, sample->addr) &&
 		    hmk_leaf_lock(mm, sample->addr, &leaf)) {
 			if (leaf.page && !read)
-				scan_clear(&leaf);
+				hmk_clear_young(leaf.bits, leaf.page);
 			else if (leaf.page && scan_read(sample, &leaf))
 				sample->count = read->seen;
 			else if (leaf.page && read->last)

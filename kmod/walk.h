@@ -5,6 +5,7 @@
 
 #include <linux/hmk.h>
 #include <linux/mm.h>
+#include <linux/page_idle.h>
 
 /* One present leaf entry, its page-table lock held. */
 struct hmk_leaf {
@@ -112,8 +113,23 @@ static inline int hmk_node_of(const struct page *page)
 }
 
 /**
- * hmk_leaf_counts() - is this a page of the region's kind?
- * @leaf: locked.
+ * hmk_clear_young() - clear the accessed bit, which the kernel goes on to know.
+ * @bits: of the entry, its lock held.
+ * @page: what it maps.
+ *
+ * Return: whether it was accessed.
+ */
+static inline bool hmk_clear_young(unsigned long *bits, struct page *page)
+{
+	if (!test_bit(_PAGE_BIT_ACCESSED, bits) || !test_and_clear_bit(_PAGE_BIT_ACCESSED, bits))
+		return false;
+	folio_set_young(page_folio(page));
+	return true;
+}
+
+/**
+ * hmk_page_counts() - is this a page of the region's kind?
+ * @page: what an entry maps, its lock held; NULL where it is nobody's.
  * @kind: HMK_KIND_*
  *
  * A private file mapping has pages of the file, which do not move, beside those that
@@ -121,9 +137,14 @@ static inline int hmk_node_of(const struct page *page)
  *
  * Return: true when it is watched and counted.
  */
+static inline bool hmk_page_counts(struct page *page, u8 kind)
+{
+	return page && (kind != HMK_KIND_ANON || PageAnon(page));
+}
+
 static inline bool hmk_leaf_counts(const struct hmk_leaf *leaf, u8 kind)
 {
-	return leaf->page && (kind != HMK_KIND_ANON || PageAnon(leaf->page));
+	return hmk_page_counts(leaf->page, kind);
 }
 
 /**
