@@ -45,6 +45,7 @@ Bytes first_cut(const Histogram::Entry& region, std::uint64_t turn) {
   if (region.page_class == 0) return 0;
   constexpr std::uint64_t kGoldenRatio = 0x9e37'79b9'7f4a'7c15;  // its fraction, of 2^64
   const std::uint64_t part = turn * kGoldenRatio;  // of the length, of 2^64
+  // A shift by 64 in two: cppcheck takes Wide for 64 bits.
   const auto offset = static_cast<Bytes>(Wide{region.length()} * part >> 32 >> 32);
   const std::uint64_t first = (region.start + offset) & ~(leaf_of(region) - 1);
   return first > region.start ? first - region.start : 0;
