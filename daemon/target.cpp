@@ -191,10 +191,16 @@ void Target::order_tiers(const Surroundings& around) {
                             {homes_.nodes(), process_.mems_allowed, around.config.tiers});
 }
 
+/// Where others are told page by page it will be, too: its turn comes within few intervals, and
+/// until then most of what would move with its hot pages may be cold.
+bool Target::waits_to_be_read(const hmk_record& record) const {
+  return !parts_.empty() && page_class(record) == 0 && (record.flags & HMK_RECORD_STALE) != 0;
+}
+
 /// Whether it is neither in flight nor to be left alone for a while.
 bool Target::may_move(const hmk_record& record, Counting counting) {
   const std::uint64_t seq = snapshot_.interval.seq;
-  if (mover_.is_moving(record.start, record.length)) return false;
+  if (mover_.is_moving(record.start, record.length) || waits_to_be_read(record)) return false;
   std::uint64_t StayedCounters::*why = nullptr;
   if (mover_.back_off().is_blocked(record.start, record.length, seq, page_class(record)))
     why = &StayedCounters::backed_off_bytes;

@@ -127,6 +127,7 @@ class Target {
   void order_tiers(const Surroundings& around);
   enum class Counting { no, yes };  // what stays, and why
   std::vector<policy::RegionView> part_views(Counting counting);
+  bool waits_to_be_read(const hmk_record& record) const;
   bool may_move(const hmk_record& record, Counting counting);
   void move(const policy::Plan& plan, const Surroundings& around);
   TierNodes tier_nodes() const;

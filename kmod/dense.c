@@ -161,6 +161,12 @@ static void dense_match(struct hmk_profile *p)
 	}
 }
 
+/* Of one that was not read nothing new is known, but that its windows are too short. */
+static s32 dense_wish(const struct hmk_piece *piece)
+{
+	return piece->read ? hmk_dense_wish(piece->page, HMK_DENSE_PAGES) : -(s32)piece->late;
+}
+
 /* What was published is of the windows before. */
 static void dense_climb(struct hmk_profile *p)
 {
@@ -170,11 +176,12 @@ static void dense_climb(struct hmk_profile *p)
 	u32 at = 0;
 
 	xa_for_each(&p->dense.pieces, index, piece) {
-		s32 wish = hmk_dense_wish(piece->page, HMK_DENSE_PAGES);
+		s32 wish = dense_wish(piece);
 		s32 rung = clamp(piece->rung + wish, 0, top);
 
 		hmk_pause(++at);
 		piece->read = false;
+		piece->late = false;
 		if (rung == piece->rung)
 			continue;
 		hmk_dense_climb(piece->page, HMK_DENSE_PAGES, rung - piece->rung);
@@ -189,14 +196,17 @@ static bool dense_is_inside(const struct hmk_profile *p, u64 addr)
 	return i < p->now.nr && p->now.at[i].start < addr && addr < p->now.at[i].end;
 }
 
-static bool dense_differ(const struct hmk_profile *p, const struct hmk_piece *a,
-			 const struct hmk_piece *b)
+/* Of a piece's pages; HMK_DENSE_UNKNOWN where it was never read. */
+static u32 dense_mean(const struct hmk_piece *piece)
 {
-	u32 x = hmk_dense_mean_q16(a->page, HMK_DENSE_PAGES, a->rung);
-	u32 y = hmk_dense_mean_q16(b->page, HMK_DENSE_PAGES, b->rung);
+	return piece->age ? hmk_dense_mean_q16(piece->page, HMK_DENSE_PAGES, piece->rung)
+			  : HMK_DENSE_UNKNOWN;
+}
 
-	return a->age && b->age && x != HMK_DENSE_UNKNOWN && y != HMK_DENSE_UNKNOWN &&
-	       (x > y ? x - y : y - x) >= p->adapt.tau.tau2_q16;
+static bool dense_differ(const struct hmk_profile *p, u32 a_q16, u32 b_q16)
+{
+	return a_q16 != HMK_DENSE_UNKNOWN && b_q16 != HMK_DENSE_UNKNOWN &&
+	       (a_q16 > b_q16 ? a_q16 - b_q16 : b_q16 - a_q16) >= p->adapt.tau.tau2_q16;
 }
 
 /*
@@ -205,9 +215,9 @@ static bool dense_differ(const struct hmk_profile *p, const struct hmk_piece *a,
  */
 static void dense_cut(struct hmk_profile *p)
 {
-	struct hmk_piece *piece, *last = NULL;
-	unsigned long index;
-	u32 nr = 0, at = 0;
+	u32 mean, last_mean = HMK_DENSE_UNKNOWN, nr = 0, at = 0;
+	unsigned long index, last_end = 0;
+	struct hmk_piece *piece;
 	u64 border;
 
 	if (p->params.switches & HMK_SWITCH_FIXED_REGIONS)
@@ -215,10 +225,12 @@ static void dense_cut(struct hmk_profile *p)
 	xa_for_each(&p->dense.pieces, index, piece) {
 		hmk_pause(++at);
 		border = (u64)index << PMD_SHIFT;
-		if (last && last->index + 1 == index && nr < HMK_CUTS_MAX &&
-		    dense_differ(p, last, piece) && dense_is_inside(p, border))
+		mean = dense_mean(piece);
+		if (last_end == index && nr < HMK_CUTS_MAX && dense_differ(p, last_mean, mean) &&
+		    dense_is_inside(p, border))
 			p->cuts[nr++] = border;
-		last = piece;
+		last_mean = mean;
+		last_end = index + 1;
 	}
 	if (nr)
 		hmk_regions_cut(p, nr);
@@ -353,8 +365,10 @@ void hmk_dense_forget(struct hmk_profile *p, u32 group, u32 nr)
 {
 	u32 i;
 
-	for (i = group; i < group + nr; i++)
+	for (i = group; i < group + nr; i++) {
 		p->dense.order[i]->read = false;
+		p->dense.order[i]->late = true;
+	}
 }
 
 /* What a sample's page was seen to do. One in a piece that was not read is not counted. */
@@ -384,6 +398,26 @@ static void dense_count_samples(struct hmk_profile *p)
 	}
 }
 
+/* The first that was not read, behind the one that came first: no piece waits for ever. */
+static unsigned long dense_next_turn(struct hmk_dense *d)
+{
+	struct hmk_piece *piece;
+	unsigned long index;
+	u32 at = 0;
+
+	xa_for_each_start(&d->pieces, index, piece, d->turn + 1) {
+		if (!piece->read)
+			return index;
+		hmk_pause(++at);
+	}
+	xa_for_each_range(&d->pieces, index, piece, 0, d->turn) {
+		if (!piece->read)
+			return index;
+		hmk_pause(++at);
+	}
+	return d->turn;
+}
+
 /**
  * hmk_dense_settle() - judge the pages of what was read, and count the samples.
  * @p: all groups are closed.
@@ -402,24 +436,44 @@ void hmk_dense_settle(struct hmk_profile *p)
 		hmk_dense_fold(piece->page, HMK_DENSE_PAGES, piece->age);
 		piece->age = min_t(u32, piece->age + 1, HMK_DENSE_AGE_MOST);
 	}
+	p->dense.turn = dense_next_turn(&p->dense);
 }
 
-/* Return: false where not all pieces of it were ever read. */
+/**
+ * hmk_dense_part() - the pages from an address on that lie in one piece.
+ * @d:   of the session.
+ * @at:  page address.
+ * @end: page address above: where they end at the latest.
+ *
+ * Return: at least one page; the next part begins behind them.
+ */
+struct hmk_piece_part hmk_dense_part(struct hmk_dense *d, u64 at, u64 end)
+{
+	u64 next = min((at | (PMD_SIZE - 1)) + 1, end);
+
+	return (struct hmk_piece_part){
+		.piece = xa_load(&d->pieces, at >> PMD_SHIFT),
+		.first = (at >> PAGE_SHIFT) % HMK_DENSE_PAGES,
+		.nr = (next - at) >> PAGE_SHIFT,
+	};
+}
+
+/* Pieces that were never read are left out. Return: whether all were read in this interval. */
 static bool dense_add_up(struct hmk_dense *d, const struct hmk_region *r,
 			 struct hmk_dense_sum *sum)
 {
-	u64 at, next;
+	struct hmk_piece_part part;
+	bool fresh = true;
+	u64 at;
 
-	for (at = r->start; at < r->end; at = next) {
-		const struct hmk_piece *piece = xa_load(&d->pieces, at >> PMD_SHIFT);
-
-		next = min((at | (PMD_SIZE - 1)) + 1, r->end);
-		if (!piece || !piece->age)
-			return false;
-		hmk_dense_add(sum, &piece->page[(at >> PAGE_SHIFT) % HMK_DENSE_PAGES],
-			      (next - at) >> PAGE_SHIFT, piece->rung, piece->age);
+	for (at = r->start; at < r->end; at += (u64)part.nr << PAGE_SHIFT) {
+		part = hmk_dense_part(d, at, r->end);
+		fresh &= part.piece && part.piece->read;
+		if (part.piece && part.piece->age)
+			hmk_dense_add(sum, &part.piece->page[part.first], part.nr,
+				      part.piece->rung, part.piece->age);
 	}
-	return true;
+	return fresh;
 }
 
 /**
@@ -433,8 +487,8 @@ void hmk_dense_judge_regions(struct hmk_profile *p)
 	for (i = 0; p->dense.on && i < p->now.nr; hmk_pause(++i)) {
 		struct hmk_dense_sum sum = { .age = HMK_DENSE_AGE_MOST };
 
-		if (!dense_add_up(&p->dense, &p->now.at[i], &sum))
-			sum = (struct hmk_dense_sum){};
+		if (dense_add_up(&p->dense, &p->now.at[i], &sum))
+			hmk_region_clear(&p->now.at[i], HMK_REGION_STALE);
 		hmk_dense_judge(&p->windows.ladder, &sum, &p->now.at[i]);
 	}
 }

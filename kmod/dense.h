@@ -21,6 +21,7 @@ struct hmk_dense {
 	bool on;		/* in this interval */
 	struct hmk_piece **order;	/* of the groups */
 	u32 order_cap;
+	unsigned long turn;	/* index of the piece that comes first */
 	struct hmk_tally *tally;	/* of the region that is told */
 };
 
@@ -28,6 +29,12 @@ struct hmk_profile;
 struct hmk_read;
 struct hmk_session;
 struct mm_struct;
+
+/* Of a region, what lies in one piece. */
+struct hmk_piece_part {
+	const struct hmk_piece *piece;	/* NULL: there is none */
+	u32 first, nr;		/* pages */
+};
 
 int hmk_dense_init(void);
 void hmk_dense_exit(void);
@@ -42,6 +49,7 @@ u32 hmk_dense_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 
 		    const struct hmk_read *read);
 void hmk_dense_forget(struct hmk_profile *p, u32 group, u32 nr);
 void hmk_dense_settle(struct hmk_profile *p);
+struct hmk_piece_part hmk_dense_part(struct hmk_dense *d, u64 at, u64 end);
 void hmk_dense_judge_regions(struct hmk_profile *p);
 
 /* By whoever moves. */

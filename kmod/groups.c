@@ -66,20 +66,37 @@ static u32 groups_deal(const struct hmk_profile *p, u32 n, u32 all, u32 parts)
 	return part * (all / parts) + min(part, all % parts) + n / parts;
 }
 
-/* As below. */
-static void groups_order_pieces(struct hmk_profile *p, const struct hmk_schedule *plan,
-				const u32 *first)
+/* How many pieces of each rung were dealt. */
+struct dealt {
+	u32 nr[HMK_LADDER_MAX];
+};
+
+static void groups_deal_pieces(struct hmk_profile *p, const struct hmk_schedule *plan,
+			       const u32 *first, struct dealt *dealt, unsigned long from,
+			       unsigned long to)
 {
-	u32 dealt[HMK_LADDER_MAX] = {}, i;
 	struct hmk_piece *piece;
 	unsigned long index;
+	u32 i;
 
-	xa_for_each(&p->dense.pieces, index, piece) {
-		i = groups_deal(p, dealt[piece->rung]++, plan->left[piece->rung],
+	xa_for_each_range(&p->dense.pieces, index, piece, from, to) {
+		i = groups_deal(p, dealt->nr[piece->rung]++, plan->left[piece->rung],
 				plan->parts[piece->rung]);
 		p->dense.order[first[piece->rung] + i] = piece;
 		hmk_pause(i);
 	}
+}
+
+/* As below, from the piece on whose turn it is: the last ones may be left over. */
+static void groups_order_pieces(struct hmk_profile *p, const struct hmk_schedule *plan,
+				const u32 *first)
+{
+	const unsigned long turn = p->dense.turn;
+	struct dealt dealt = {};
+
+	groups_deal_pieces(p, plan, first, &dealt, turn, ULONG_MAX);
+	if (turn)
+		groups_deal_pieces(p, plan, first, &dealt, 0, turn - 1);
 }
 
 /*

@@ -16,6 +16,7 @@ struct hmk_piece {
 	u8 rung;
 	u8 age;			/* intervals in which it was read, saturating */
 	bool read;		/* to its end, in this interval */
+	bool late;		/* begun, and not read in time */
 	u8 place[HMK_DENSE_PAGES / 4];	/* of each page's node, two bits */
 	u8 page[HMK_DENSE_PAGES];
 };

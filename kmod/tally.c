@@ -6,11 +6,12 @@
 #include "session.h"
 #include "tally.h"
 
-static void tally_piece(struct hmk_tally *t, const struct hmk_piece *piece, u32 from, u32 to)
+static void tally_part(struct hmk_tally *t, const struct hmk_piece_part *part)
 {
+	const struct hmk_piece *piece = part->piece;
 	u32 i;
 
-	for (i = from; i < to; i++) {
+	for (i = part->first; piece && i < part->first + part->nr; i++) {
 		s32 class = hmk_dense_class(piece->page[i], piece->rung);
 		int node = hmk_piece_node(piece, i);
 
@@ -28,21 +29,21 @@ static void tally_piece(struct hmk_tally *t, const struct hmk_piece *piece, u32 
  * @p: judged.
  * @r: one of its regions.
  *
- * Return: NULL where one record tells all: not all was read, or its pages are alike.
+ * Return: NULL where one record tells all: nothing was read, or its pages are alike. Pages that
+ * were not read are not in it.
  */
 const struct hmk_tally *hmk_tally(struct hmk_profile *p, const struct hmk_region *r)
 {
 	struct hmk_tally *t = p->dense.tally;
-	u64 at, next;
+	struct hmk_piece_part part;
+	u64 at;
 
 	if (!p->dense.on || !(r->flags & HMK_REGION_MIXED))
 		return NULL;
 	memset(t, 0, sizeof(*t));
-	for (at = r->start; at < r->end; at = next) {
-		next = min((at | (PMD_SIZE - 1)) + 1, r->end);
-		tally_piece(t, xa_load(&p->dense.pieces, at >> PMD_SHIFT),
-			    (at >> PAGE_SHIFT) % HMK_DENSE_PAGES,
-			    ((next - 1) >> PAGE_SHIFT) % HMK_DENSE_PAGES + 1);
+	for (at = r->start; at < r->end; at += (u64)part.nr << PAGE_SHIFT) {
+		part = hmk_dense_part(&p->dense, at, r->end);
+		tally_part(t, &part);
 	}
 	return t;
 }

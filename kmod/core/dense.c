@@ -205,7 +205,7 @@ static int dense_differs(const struct hmk_ladder *l, const struct hmk_dense_sum 
  * hmk_dense_judge() - a region's hotness from all of its pages, instead of from samples.
  * @l:   the ladder.
  * @sum: of its pages.
- * @r:   judged; as it is where not all pieces were read.
+ * @r:   judged; as it is where nothing was read.
  *
  * HMK_REGION_MIXED says whether its pages are told class by class.
  */

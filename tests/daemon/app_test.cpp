@@ -582,6 +582,32 @@ TEST_F(AppTest, HotPagesOfARegionRiseAndAllButThePlannerSeeOneRegion) {
   EXPECT_EQ(status["tiers"].at(3)["hot_bytes"], 12 * HMK_PAGE_SIZE) << "not the whole region";
 }
 
+TEST_F(AppTest, WhatIsNotYetReadPageByPageStaysWhereOthersAre) {
+  config_.mode = Mode::manage;
+  start();
+  hmk_record unread = region(2 * kMiB, 3, 3.0), cold = region(0, 3, 0.0);
+  unread.leaf_shift = cold.leaf_shift = 12;
+  unread.flags = HMK_RECORD_STALE;
+  cold.flags = 1 << HMK_RECORD_CLASS_SHIFT;
+  kernel_.publish(interval(1, {cold, unread}));
+  run();
+  EXPECT_TRUE(kernel_.tickets.empty());
+  unread.flags = 0;
+  kernel_.publish(interval(2, {cold, unread}));
+  run();
+  EXPECT_EQ(kernel_.tickets.size(), 1u) << "its pages are alike";
+}
+
+TEST_F(AppTest, WhatWasNotSampledMovesWhereNothingIsReadPageByPage) {
+  config_.mode = Mode::manage;
+  start();
+  hmk_record unread = region(0, 3, 3.0);
+  unread.flags = HMK_RECORD_STALE;
+  kernel_.publish(interval(1, {unread}));
+  run();
+  EXPECT_EQ(kernel_.tickets.size(), 1u);
+}
+
 TEST_F(AppTest, MovesAreMadeAsTheConfigSays) {
   config_.mode = Mode::manage;
   start();

@@ -93,20 +93,17 @@ const Dense::Piece* Dense::find(std::uint64_t address) const {
 
 std::vector<__u64> Dense::cuts(__u32 tau2_q16) const {
   std::vector<__u64> cuts;
-  const Piece* last = nullptr;
-  std::uint64_t last_index = 0;
-  const auto mean = [](const Piece& piece) {
-    return piece.age ? hmk_dense_mean_q16(piece.page.data(), HMK_DENSE_PAGES, piece.rung)
-                     : HMK_DENSE_UNKNOWN;
-  };
+  __u32 last_mean = HMK_DENSE_UNKNOWN;
+  std::uint64_t last_end = 0;
   for (const auto& [index, piece] : pieces_) {
-    if (last != nullptr && last_index + 1 == index) {
-      const __u32 a = mean(*last), b = mean(piece);
-      if (a != HMK_DENSE_UNKNOWN && b != HMK_DENSE_UNKNOWN && (a > b ? a - b : b - a) >= tau2_q16)
-        cuts.push_back(index << kPieceShift);
-    }
-    last = &piece;
-    last_index = index;
+    const __u32 mean = piece.age
+                           ? hmk_dense_mean_q16(piece.page.data(), HMK_DENSE_PAGES, piece.rung)
+                           : HMK_DENSE_UNKNOWN;
+    if (last_end == index && mean != HMK_DENSE_UNKNOWN && last_mean != HMK_DENSE_UNKNOWN &&
+        (mean > last_mean ? mean - last_mean : last_mean - mean) >= tau2_q16)
+      cuts.push_back(index << kPieceShift);
+    last_mean = mean;
+    last_end = index + 1;
   }
   return cuts;
 }
@@ -167,28 +164,25 @@ void Dense::judge() {
   }
 }
 
-/// Calls f(piece, index of the first page, number of pages) for all of a region. Return: false
-/// where not all of it was ever read.
+/// Calls f(piece, index of the first page, number of pages) for what was read of a region.
 template <typename F>
-bool Dense::each_piece(const hmk_region& region, F&& f) const {
+void Dense::each_piece(const hmk_region& region, F&& f) const {
   std::uint64_t next = 0;
   for (std::uint64_t at = region.start; at < region.end; at = next) {
     const Piece* const piece = find(at);
     next = std::min((at | ((1ull << kPieceShift) - 1)) + 1, region.end);
-    if (piece == nullptr || !piece->age) return false;
-    f(*piece, page_of(at), static_cast<unsigned>((next - at) / kPage));
+    if (piece != nullptr && piece->age)
+      f(*piece, page_of(at), static_cast<unsigned>((next - at) / kPage));
   }
-  return true;
 }
 
 void Dense::judge(std::span<hmk_region> regions) const {
   for (hmk_region& r : regions) {
     hmk_dense_sum sum{};
     sum.age = HMK_DENSE_AGE_MOST;
-    if (!each_piece(r, [&](const Piece& piece, unsigned first, unsigned nr) {
-          hmk_dense_add(&sum, &piece.page[first], nr, piece.rung, piece.age);
-        }))
-      sum = {};
+    each_piece(r, [&](const Piece& piece, unsigned first, unsigned nr) {
+      hmk_dense_add(&sum, &piece.page[first], nr, piece.rung, piece.age);
+    });
     hmk_dense_judge(&windows_.ladder(), &sum, &r);
   }
 }
@@ -219,8 +213,9 @@ std::uint64_t Dense::tell(const hmk_region& region, std::vector<Estimate>& rates
   const Piece* piece = nullptr;
   __s32 last = -1;
   for (std::uint64_t at = region.start; at < region.end; at += kPage) {
-    if (piece == nullptr || !page_of(at)) piece = find(at);
-    const __s32 told = hmk_dense_class(piece->page[page_of(at)], piece->rung);
+    if (at == region.start || !page_of(at)) piece = find(at);
+    const __s32 told =
+        piece != nullptr ? hmk_dense_class(piece->page[page_of(at)], piece->rung) : -1;
     if (told >= 0 && told == last)
       rates.back().end = at + kPage;
     else if (told >= 0)

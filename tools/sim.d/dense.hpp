@@ -69,7 +69,7 @@ class Dense {
   void look(std::uint64_t index, Piece& piece, const World& world, const Accesses& accesses);
   const Piece* find(std::uint64_t address) const;
   template <typename F>
-  bool each_piece(const hmk_region& region, F&& f) const;
+  void each_piece(const hmk_region& region, F&& f) const;
   Tally tally(const hmk_region& region) const;
 
   const Means means_;

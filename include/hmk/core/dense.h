@@ -9,7 +9,7 @@
  *   clear     hmk_dense_clear() of each page that is present, hmk_dense_leave() of all others
  *   read      hmk_dense_see() of each page that is found accessed
  *   judge     hmk_dense_fold(), if the piece was read to its end and in time; hmk_dense_wish()
- *   sum       hmk_dense_add() of a region's pieces, hmk_dense_judge()
+ *   sum       hmk_dense_add() of a region's pieces that were read, hmk_dense_judge()
  *   tell      hmk_dense_class(), where HMK_REGION_MIXED
  *
  * Design: a session reads so what half of its budget pays for; page rates then differ page by

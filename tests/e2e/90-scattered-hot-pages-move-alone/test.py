@@ -7,7 +7,6 @@
 are. Read page by page, each hot page and no other is told as hot and moves alone when its class is named; so do the
 cold ones back; every write is kept. hmkd does so by itself: what is hot comes to the fast node and stays there, what is
 cold stays where it is."""
-import os
 import subprocess
 import sys
 import time
@@ -51,9 +50,6 @@ lib.load_module()
 for way in ("own", "vma"):
     print(lib.run(lib.helper("scattered"), way).stdout)
 
-if os.environ["HMK_CLOCK"] == "instructions":  # hmkd moves 3 to 25 % of the cold pages as well there: open, see the commit
-    lib.unload_module()
-    sys.exit(0)
 program = subprocess.Popen([lib.helper("scattered"), "watch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 pid = int(program.stdout.readline())
 daemon = lib.start_hmkd(f"mode: track-only\ninterval: 1s\noverhead: 20%\ntiers: [{FAST}, {SLOW}]\nattach: [{pid}]\n")
