@@ -40,13 +40,18 @@ static void piece_clear_page(struct hmk_piece *piece, u32 i, struct page *page)
 struct pass {
 	struct hmk_piece *piece;
 	u32 seen;		/* of a read; 0: clear */
-	u8 kind;		/* HMK_KIND_* of the VMA */
+	bool all;		/* of its pages count: none is a private mapping's of a file */
 };
+
+static struct page *pass_page(const struct pass *pass, struct page *page)
+{
+	return pass->all || hmk_page_counts(page, HMK_KIND_ANON) ? page : NULL;
+}
 
 static void pass_huge(const struct pass *pass, const struct hmk_leaf *leaf, unsigned long from,
 		      unsigned long to)
 {
-	struct page *page = hmk_page_counts(leaf->page, pass->kind) ? leaf->page : NULL;
+	struct page *page = pass_page(pass, leaf->page);
 	bool young = test_bit(_PAGE_BIT_ACCESSED, leaf->bits);
 
 	if (!pass->seen && page)
@@ -65,12 +70,11 @@ static void pass_clear_table(const struct pass *pass, pte_t *pte, unsigned long 
 			     unsigned long to)
 {
 	for (; from < to; from += PAGE_SIZE, pte++) {
-		struct page *page = hmk_pte_page(READ_ONCE(*pte));
+		pte_t seen = READ_ONCE(*pte);
+		struct page *page = pass_page(pass, hmk_pte_page(seen));
 
-		if (!hmk_page_counts(page, pass->kind))
-			page = NULL;
 		piece_clear_page(pass->piece, (from >> PAGE_SHIFT) % HMK_DENSE_PAGES, page);
-		if (page)
+		if (page && pte_young(seen))
 			hmk_clear_young((unsigned long *)pte, page);
 	}
 }
@@ -141,7 +145,7 @@ void hmk_piece_pass(struct mm_struct *mm, struct hmk_piece *piece, u32 seen)
 			from = to;
 		if (!seen)
 			piece_leave(piece, at, from);
-		pass.kind = kind;
+		pass.all = kind != HMK_KIND_ANON || vma_is_anonymous(vma);
 		if (from < to)
 			pass_table(mm, &pass, from, to);
 		at = to;

@@ -52,17 +52,10 @@ bool hmk_is_table(struct mm_struct *mm, unsigned long addr)
 	return pmd && is_table(READ_ONCE(*pmd));
 }
 
-static struct page *page_of(unsigned long pfn, bool special)
-{
-	if (special || !pfn_valid(pfn) || is_zero_pfn(pfn))
-		return NULL;
-	return pfn_to_page(pfn);
-}
-
 /* What is mapped belongs to a file or an anon_vma; only the huge zero page belongs to nobody. */
 static struct page *huge_page_of(unsigned long pfn)
 {
-	struct page *page = page_of(pfn, false);
+	struct page *page = pfn_valid(pfn) ? pfn_to_page(pfn) : NULL;
 
 	return page && page_folio(page)->mapping ? page : NULL;
 }
@@ -131,11 +124,6 @@ pte_t *hmk_table_lock(struct mm_struct *mm, unsigned long addr, spinlock_t **ptl
 	return pmd ? table_lock(mm, pmd, addr, ptlp) : NULL;
 }
 
-struct page *hmk_pte_page(pte_t pte)
-{
-	return pte_present(pte) ? page_of(pte_pfn(pte), pte_special(pte)) : NULL;
-}
-
 static bool pte_leaf(pte_t *pte, unsigned long addr, spinlock_t *ptl, struct hmk_leaf *leaf)
 {
 	pte_t seen = READ_ONCE(*pte);
@@ -146,7 +134,7 @@ static bool pte_leaf(pte_t *pte, unsigned long addr, spinlock_t *ptl, struct hmk
 	leaf->shift = PAGE_SHIFT;
 	leaf->pte = pte;
 	leaf->ptl = ptl;
-	leaf->page = page_of(pte_pfn(seen), pte_special(seen));
+	leaf->page = hmk_pte_page(seen);
 	return true;
 }
 

@@ -43,8 +43,16 @@ void hmk_leaf_unlock(struct hmk_leaf *leaf);
 pte_t *hmk_table_lock(struct mm_struct *mm, unsigned long addr, spinlock_t **ptlp);
 void hmk_table_unlock(spinlock_t *ptl);
 
-/* The page that an entry maps; NULL without one, or when it is nobody's: as hmk_leaf.page. */
-struct page *hmk_pte_page(pte_t pte);
+/*
+ * The page that an entry maps; NULL without one, or when it is nobody's: as hmk_leaf.page. An
+ * entry that is not special has one, as vm_normal_page() takes it.
+ */
+static inline struct page *hmk_pte_page(pte_t pte)
+{
+	unsigned long pfn = pte_pfn(pte);
+
+	return pte_present(pte) && !pte_special(pte) && !is_zero_pfn(pfn) ? pfn_to_page(pfn) : NULL;
+}
 
 typedef void (*hmk_leaf_fn)(const struct hmk_leaf *leaf, void *arg);
 
