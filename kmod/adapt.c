@@ -66,11 +66,11 @@ static u32 adapt_num_samples(const struct hmk_profile *p)
 
 	if (params->switches & HMK_SWITCH_NO_BUDGET)
 		return max(p->now.nr, 1u) * HMK_CORE_MAX_QUOTA;
-	if (p->dense.on)	/* they are chosen, not looked at, and only guide the regions */
+	if (p->dense.whole)	/* they are chosen, not looked at, and only guide the regions */
 		return hmk_budget_plan(p->charge.budget_ns / DENSE_PARTS, HMK_BUDGET_AIM_PERCENT,
 				       max(p->cost.choice_ns, 1u), 0, 0);
 	return hmk_budget_plan(p->charge.budget_ns, HMK_BUDGET_AIM_PERCENT, cost_ns, 0,
-			       hmk_charge_fixed(p));
+			       hmk_charge_fixed(p) + hmk_dense_cost_ns(p));
 }
 
 /* The ablation: one sample each, the rest wherever chance puts it. */
@@ -182,7 +182,7 @@ static void adapt_split(struct hmk_profile *p)
 	};
 	struct hmk_split_result res;
 
-	if (p->dense.on || !hmk_budget_may_split(p->adapt.tau1_q16, &p->adapt.tau) ||
+	if (p->dense.whole || !hmk_budget_may_split(p->adapt.tau1_q16, &p->adapt.tau) ||
 	    hmk_regions_reserve(&p->next, hmk_regions_split_room(p->now.at, p->now.nr, &rule)))
 		return;
 	p->next.nr = hmk_regions_split(p->now.at, p->now.nr, p->samples.at, p->next.at,

@@ -28,7 +28,7 @@ static void cost_track_fixed(struct hmk_profile *p, u64 fixed_ns)
 static u32 cost_of_sample(const struct hmk_watch *w, u32 before_ns)
 {
 	u32 paid = w->chosen > w->unpaid ? w->chosen - w->unpaid : 1;
-	u64 cost_ns = div_u64(w->took_ns, w->begun);
+	u64 cost_ns = div_u64(w->took_ns - min(w->took_ns, w->pieces_ns), w->begun);
 
 	if (w->unpaid)
 		cost_ns = max(cost_ns, div_u64((u64)before_ns * w->chosen, paid));
@@ -68,18 +68,19 @@ void hmk_cost_track(struct hmk_profile *p, u64 profile_ns)
 	struct hmk_costs *cost = &p->cost;
 
 	cost_track_fixed(p, profile_ns > samples_ns ? profile_ns - samples_ns : 0);
-	if (w->chosen && !w->visits)
+	if (w->chosen && !w->visits && !w->pieces)
 		cost_forget(p);
 	if (w->chosen)
 		cost->choice_ns = hmk_budget_track(cost->choice_ns,
 						   div_u64(w->choice_ns, w->chosen));
-	if (w->groups && w->took_ns > w->passes_ns)
+	if (w->groups && w->took_ns > w->passes_ns + w->pieces_ns)
 		cost->group_ns =
 			hmk_budget_track_fixed(cost->group_ns,
-					       div_u64(w->took_ns - w->passes_ns, w->groups));
-	if (p->dense.on && w->visits)
-		cost_track_pieces(p, div64_u64(w->passes_ns, w->visits));
-	if (p->params.scan_cost_ns || p->dense.on)
+					       div_u64(w->took_ns - w->passes_ns - w->pieces_ns,
+						       w->groups));
+	if (w->pieces)
+		cost_track_pieces(p, div64_u64(w->pieces_ns, w->pieces));
+	if (p->params.scan_cost_ns || p->dense.whole)
 		return;
 	if (w->visits)
 		cost->look_ns = hmk_budget_track(cost->look_ns,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every page of a process is read, piece by piece, where half of the budget pays for that. The
- * groups of an interval are then of pieces; samples are chosen as ever and take their counts
- * from the pieces they lie in, so that regions go on as without.
+ * Pages are read one by one, piece by piece. Where half of the budget pays for all of them, the
+ * groups of an interval are of pieces; samples are chosen as ever and take their counts from the
+ * pieces they lie in, so that regions go on as without. Of a larger process pieces take turns,
+ * as many in an interval as half of the budget pays for; the other half pays for samples, which
+ * tell regions as ever and say which pieces are to come first.
  */
 #include <linux/bitfield.h>
 #include <linux/bitmap.h>
@@ -23,6 +25,10 @@
 #define PROBE_FIRST	4u	/* in so many intervals, */
 #define PROBE_EVERY	16u	/* and then in one of so many: a small budget pays for no more */
 #define FORGET_PARTS	4u	/* of what a look cost, at each probe */
+#define ROUND_MOST	16u	/* intervals until all pieces had their turn, or it is not worth it */
+#define RESTS		3u	/* turns, of pieces of which no page was accessed */
+#define NOTE_LOOKS	2u	/* what noting where a piece's pages are takes, in mean looks */
+#define SPARSE		2u	/* so many pieces' worth of address space for one of memory */
 
 static struct kmem_cache *hmk_pieces;
 
@@ -49,8 +55,7 @@ static void dense_drop(struct hmk_dense *d, struct hmk_piece *piece)
 	d->nr--;
 }
 
-/* What is known of all pages is forgotten. */
-void hmk_dense_reset(struct hmk_dense *d)
+static void dense_drop_all(struct hmk_dense *d)
 {
 	struct hmk_piece *piece;
 	unsigned long index;
@@ -60,11 +65,24 @@ void hmk_dense_reset(struct hmk_dense *d)
 		hmk_pause(d->nr);
 	}
 	d->on = false;
+	d->whole = false;
+}
+
+/* What is known of all pages is forgotten. */
+void hmk_dense_reset(struct hmk_profile *p)
+{
+	u32 i;
+
+	if (!p->dense.nr)
+		return;
+	dense_drop_all(&p->dense);
+	for (i = 0; i < p->now.nr; hmk_pause(++i))
+		hmk_region_clear(&p->now.at[i], HMK_REGION_MIXED);
 }
 
 void hmk_dense_destroy(struct hmk_dense *d)
 {
-	hmk_dense_reset(d);
+	dense_drop_all(d);
 	xa_destroy(&d->pieces);
 	kvfree(d->order);
 	kvfree(d->tally);
@@ -84,6 +102,7 @@ static struct hmk_piece *dense_add(struct hmk_dense *d, unsigned long index)
 	if (!piece)
 		return NULL;
 	piece->index = index;
+	piece->asked = true;
 	memset(piece->page, HMK_DENSE_ABSENT, sizeof(piece->page));
 	if (xa_err(xa_store(&d->pieces, index, piece, GFP_KERNEL))) {
 		kmem_cache_free(hmk_pieces, piece);
@@ -211,13 +230,15 @@ static bool dense_differ(const struct hmk_profile *p, u32 a_q16, u32 b_q16)
 
 /*
  * Regions come apart where a piece is as much hotter than its neighbour as samples would have
- * to differ. (Samples are too few here to tell, and a page that is odd has a class.)
+ * to differ (they are too few here to tell, and a page that is odd has a class). Where pieces
+ * take turns samples tell that, and what was read comes apart from what was not.
  */
 static void dense_cut(struct hmk_profile *p)
 {
 	u32 mean, last_mean = HMK_DENSE_UNKNOWN, nr = 0, at = 0;
 	unsigned long index, last_end = 0;
 	struct hmk_piece *piece;
+	bool last_read = false;
 	u64 border;
 
 	if (p->params.switches & HMK_SWITCH_FIXED_REGIONS)
@@ -226,14 +247,58 @@ static void dense_cut(struct hmk_profile *p)
 		hmk_pause(++at);
 		border = (u64)index << PMD_SHIFT;
 		mean = dense_mean(piece);
-		if (last_end == index && nr < HMK_CUTS_MAX && dense_differ(p, last_mean, mean) &&
+		if (last_end == index && nr < HMK_CUTS_MAX &&
+		    (p->dense.whole ? dense_differ(p, last_mean, mean)
+				    : last_read == !piece->age) &&
 		    dense_is_inside(p, border))
 			p->cuts[nr++] = border;
 		last_mean = mean;
+		last_read = piece->age;
 		last_end = index + 1;
 	}
 	if (nr)
 		hmk_regions_cut(p, nr);
+}
+
+/* Of those from a piece to another. Return: how many more can be paid for. */
+static u32 dense_choose_range(struct hmk_dense *d, u32 left, unsigned long from, unsigned long to)
+{
+	struct hmk_piece *piece;
+	unsigned long index;
+	u32 at = 0;
+
+	xa_for_each_range(&d->pieces, index, piece, from, to) {
+		hmk_pause(++at);
+		d->next_turn = index;
+		if (!left)
+			break;
+		piece->rest -= !!piece->rest;
+		if (piece->rest || piece->due)
+			continue;
+		piece->due = true;
+		left--;
+	}
+	return left;
+}
+
+/* Which pieces the interval reads: those that are asked for, then those whose turn it is. */
+static void dense_choose(struct hmk_dense *d)
+{
+	struct hmk_piece *piece;
+	unsigned long index;
+	u32 left = d->most, at = 0;
+
+	xa_for_each(&d->pieces, index, piece) {
+		piece->due = left && (d->whole || piece->asked);
+		left -= piece->due;
+		hmk_pause(++at);
+	}
+	d->next_turn = d->turn;
+	if (d->whole || !left)
+		return;
+	left = dense_choose_range(d, left, d->turn, ULONG_MAX);
+	if (left && d->turn)
+		dense_choose_range(d, left, 0, d->turn - 1);
 }
 
 /* Windows are the pieces' own: a region's samples get their counts from the piece it begins in. */
@@ -282,7 +347,7 @@ static void dense_probe(struct hmk_profile *p, struct mm_struct *mm)
 	}
 	for (i = 0; i < PROBES; i++) {
 		piece->index = (span->start + (span->end - span->start) / PROBES * i) >> PMD_SHIFT;
-		hmk_piece_pass(mm, piece, 0);
+		hmk_piece_clear(mm, piece);
 	}
 	hmk_hold_end(&p->hold);
 	kmem_cache_free(hmk_pieces, piece);
@@ -290,19 +355,106 @@ static void dense_probe(struct hmk_profile *p, struct mm_struct *mm)
 	d->piece_ns = max_t(u32, d->seen_ns, div_u64(hmk_charge_since(p, begin), PROBES) + 1);
 }
 
-/* Whether half of the budget pays for all; three quarters once it is on, so that it stays. */
-static bool dense_affords(const struct hmk_profile *p, u32 nr)
+/* How many pieces a part of the budget pays for. */
+static u32 dense_paid(const struct hmk_profile *p, u64 budget_ns)
 {
-	const u64 looks = (u64)nr * (p->params.num_scans + 1);
+	u64 piece_ns = (u64)p->dense.piece_ns * (p->params.num_scans + 1);
 
 	if (p->params.switches & HMK_SWITCH_NO_BUDGET)
-		return true;
-	return looks * p->dense.piece_ns <
-	       p->charge.budget_ns / 4 * (p->dense.on ? 3 : 2);
+		return U32_MAX;
+	return min_t(u64, div64_u64(budget_ns, piece_ns), U32_MAX);
+}
+
+static u64 dense_resident(const struct hmk_profile *p)
+{
+	u64 pages = 0;
+	u32 i;
+
+	for (i = 0; i < p->now.nr; hmk_pause(++i))
+		pages += p->now.at[i].resident_pages;
+	return pages;
+}
+
+/*
+ * How many of @nr pieces this interval reads. All where half of the budget pays for that beside
+ * all fixed work, three quarters once they are, so that it stays. Else as many as half of what
+ * fixed work leaves pays for, if all have their turn within ROUND_MOST intervals (half as many
+ * more once it is on) and most of what would be kept is of memory that is there.
+ */
+static u32 dense_most(const struct hmk_profile *p, u32 nr)
+{
+	const u64 budget_ns = p->charge.budget_ns, fixed_ns = hmk_charge_fixed(p);
+	const u64 left_ns = budget_ns - min(fixed_ns, budget_ns / 4 * 3);
+	const struct hmk_dense *d = &p->dense;
+	u32 most;
+
+	if (!d->piece_ns)
+		return 0;
+	if (dense_paid(p, min(budget_ns / 4 * (d->whole ? 3 : 2), left_ns / 8 * 7)) >= nr)
+		return nr;
+	most = dense_paid(p, left_ns / 2);
+	if ((u64)most * ROUND_MOST * (d->on ? 3 : 2) / 2 < nr ||
+	    (u64)nr * HMK_DENSE_PAGES > SPARSE * dense_resident(p))
+		return 0;
+	return most;
+}
+
+/* What was moved, and is not read now, is told where it lies now. */
+static void dense_note(struct hmk_profile *p, struct mm_struct *mm)
+{
+	struct hmk_dense *d = &p->dense;
+	bool held = hmk_hold_begin(&p->hold, mm);
+	struct hmk_piece *piece;
+	unsigned long index;
+
+	d->noted = 0;
+	xa_for_each(&d->pieces, index, piece) {
+		if (!held || d->noted == d->most)
+			break;
+		if (!piece->moved || piece->due)
+			continue;
+		hmk_piece_note(mm, piece);
+		d->noted++;
+		held = hmk_hold_on(&p->hold, HMK_DENSE_PAGES);
+	}
+	if (held)
+		hmk_hold_end(&p->hold);
 }
 
 /**
- * hmk_dense_begin() - decide whether this interval reads every page, and make ready.
+ * hmk_dense_touched() - pages of a range were moved.
+ * @d:     of the session; its interval thread.
+ * @start: address.
+ * @end:   address above.
+ */
+void hmk_dense_touched(struct hmk_dense *d, u64 start, u64 end)
+{
+	struct hmk_piece *piece;
+	unsigned long index;
+	u32 at = 0;
+
+	xa_for_each_range(&d->pieces, index, piece, start >> PMD_SHIFT, (end - 1) >> PMD_SHIFT) {
+		piece->moved = true;
+		hmk_pause(++at);
+	}
+}
+
+/**
+ * hmk_dense_cost_ns() - what of the budget is for pieces, beside samples.
+ * @p: the interval has begun.
+ *
+ * Return: nanoseconds.
+ */
+u64 hmk_dense_cost_ns(const struct hmk_profile *p)
+{
+	const struct hmk_dense *d = &p->dense;
+
+	return d->on && !d->whole ?
+	       ((u64)d->most * (p->params.num_scans + 1) + NOTE_LOOKS * d->noted) * d->piece_ns : 0;
+}
+
+/**
+ * hmk_dense_begin() - decide which pages this interval reads one by one, and make ready.
  * @p:  regions refreshed and placed on their rungs.
  * @mm: grabbed by the caller.
  */
@@ -316,15 +468,21 @@ void hmk_dense_begin(struct hmk_profile *p, struct mm_struct *mm)
 
 	if (wanted && !d->on && (p->seq < PROBE_FIRST || !(p->seq % PROBE_EVERY)))
 		dense_probe(p, mm);
-	d->on = nr && d->piece_ns && dense_affords(p, nr) && !dense_reserve(d, nr);
+	d->most = nr ? dense_most(p, nr) : 0;
+	d->on = d->most && !dense_reserve(d, d->most);
+	d->whole = d->on && d->most == nr;
 	if (!d->on) {
-		hmk_dense_reset(d);
+		hmk_dense_reset(p);
 		return;
 	}
 	dense_match(p);
 	dense_cut(p);
 	dense_climb(p);
-	dense_place(p);
+	dense_choose(d);
+	if (d->whole)
+		dense_place(p);
+	else
+		dense_note(p, mm);
 }
 
 /**
@@ -350,9 +508,12 @@ u32 hmk_dense_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 
 
 		if (read && !hmk_charge_affords(p, U32_MAX, 0))
 			break;
-		hmk_piece_pass(mm, piece, read ? read->seen - piece->rung : 0);
+		if (read)
+			hmk_piece_read(mm, piece, read->seen - piece->rung);
+		else
+			hmk_piece_clear(mm, piece);
 		piece->read = read && read->last;
-		p->watch.visits++;
+		p->watch.pieces++;
 		held = hmk_hold_on(&p->hold, HMK_DENSE_PAGES);
 	}
 	if (held)
@@ -360,14 +521,14 @@ u32 hmk_dense_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 
 	return i;
 }
 
-/* What the reads of a group said does not count. */
-void hmk_dense_forget(struct hmk_profile *p, u32 group, u32 nr)
+/* What the reads of a group said does not count: it was @late, or could not be paid for. */
+void hmk_dense_forget(struct hmk_profile *p, u32 group, u32 nr, bool late)
 {
 	u32 i;
 
 	for (i = group; i < group + nr; i++) {
 		p->dense.order[i]->read = false;
-		p->dense.order[i]->late = true;
+		p->dense.order[i]->late = late;
 	}
 }
 
@@ -418,25 +579,42 @@ static unsigned long dense_next_turn(struct hmk_dense *d)
 	return d->turn;
 }
 
+/* Where pieces take turns the last look was long ago: this one counts half. */
+static u32 dense_age(const struct hmk_dense *d, const struct hmk_piece *piece)
+{
+	return d->whole ? piece->age : min_t(u32, piece->age, 1);
+}
+
+static bool dense_is_cold(const struct hmk_piece *piece)
+{
+	u32 mean = dense_mean(piece);
+
+	return !mean || mean == HMK_DENSE_UNKNOWN;
+}
+
 /**
  * hmk_dense_settle() - judge the pages of what was read, and count the samples.
  * @p: all groups are closed.
  */
 void hmk_dense_settle(struct hmk_profile *p)
 {
+	struct hmk_dense *d = &p->dense;
 	struct hmk_piece *piece;
 	unsigned long index;
 	u32 at = 0;
 
-	dense_count_samples(p);
-	xa_for_each(&p->dense.pieces, index, piece) {
+	if (d->whole)
+		dense_count_samples(p);
+	xa_for_each(&d->pieces, index, piece) {
 		hmk_pause(++at);
 		if (!piece->read)
 			continue;
-		hmk_dense_fold(piece->page, HMK_DENSE_PAGES, piece->age);
+		hmk_dense_fold(piece->page, HMK_DENSE_PAGES, dense_age(d, piece));
 		piece->age = min_t(u32, piece->age + 1, HMK_DENSE_AGE_MOST);
+		piece->rest = !d->whole && dense_is_cold(piece) ? RESTS : 0;
+		piece->asked = false;
 	}
-	p->dense.turn = dense_next_turn(&p->dense);
+	d->turn = d->whole ? dense_next_turn(d) : d->next_turn;
 }
 
 /**
@@ -476,21 +654,44 @@ static bool dense_add_up(struct hmk_dense *d, const struct hmk_region *r,
 	return fresh;
 }
 
+static void dense_ask(struct hmk_dense *d, const struct hmk_region *r)
+{
+	struct hmk_piece *piece;
+	unsigned long index;
+	u32 at = 0;
+
+	xa_for_each_range(&d->pieces, index, piece, r->start >> PMD_SHIFT,
+			  (r->end - 1) >> PMD_SHIFT) {
+		piece->asked = true;
+		hmk_pause(++at);
+	}
+}
+
+static void dense_judge_region(struct hmk_profile *p, struct hmk_region *r)
+{
+	struct hmk_dense_sum sum = { .age = HMK_DENSE_AGE_MOST };
+	bool fresh = dense_add_up(&p->dense, r, &sum);
+
+	if (p->dense.whole) {
+		if (fresh)
+			hmk_region_clear(r, HMK_REGION_STALE);
+		hmk_dense_judge(&p->windows.ladder, &sum, r);
+	} else if (hmk_dense_compare(&p->windows.ladder, &sum, r)) {
+		dense_ask(&p->dense, r);
+	}
+}
+
 /**
  * hmk_dense_judge_regions() - regions' hotness from all of their pages.
- * @p: regions judged by their samples: what was not read keeps that.
+ * @p: regions judged by their samples: what was not read keeps that, and where pieces take
+ *     turns all do.
  */
 void hmk_dense_judge_regions(struct hmk_profile *p)
 {
 	u32 i;
 
-	for (i = 0; p->dense.on && i < p->now.nr; hmk_pause(++i)) {
-		struct hmk_dense_sum sum = { .age = HMK_DENSE_AGE_MOST };
-
-		if (dense_add_up(&p->dense, &p->now.at[i], &sum))
-			hmk_region_clear(&p->now.at[i], HMK_REGION_STALE);
-		hmk_dense_judge(&p->windows.ladder, &sum, &p->now.at[i]);
-	}
+	for (i = 0; p->dense.on && i < p->now.nr; hmk_pause(++i))
+		dense_judge_region(p, &p->now.at[i]);
 }
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Every page read instead of samples (HMK_SWITCH_DENSE): core/dense.h says what is kept of one. */
+/* Pages read one by one (HMK_SWITCH_DENSE): core/dense.h says what is kept of one. */
 #ifndef HMK_DENSE_H
 #define HMK_DENSE_H
 
@@ -19,9 +19,11 @@ struct hmk_dense {
 	u32 piece_ns;		/* of a look at one; 0: not known */
 	u32 seen_ns;		/* what it was while on, forgotten slowly; 0: never was */
 	bool on;		/* in this interval */
+	bool whole;		/* all of them, instead of samples; else some beside samples */
+	u32 most, noted;	/* pieces that this interval pays for; that were only noted */
 	struct hmk_piece **order;	/* of the groups */
 	u32 order_cap;
-	unsigned long turn;	/* index of the piece that comes first */
+	unsigned long turn, next_turn;	/* index of the piece that comes first; of the next */
 	struct hmk_tally *tally;	/* of the region that is told */
 };
 
@@ -41,14 +43,16 @@ void hmk_dense_exit(void);
 void hmk_dense_create(struct hmk_dense *d);
 void hmk_dense_destroy(struct hmk_dense *d);
 u64 hmk_dense_bytes(const struct hmk_dense *d);
+u64 hmk_dense_cost_ns(const struct hmk_profile *p);
 
 /* By the interval thread. */
-void hmk_dense_reset(struct hmk_dense *d);
+void hmk_dense_reset(struct hmk_profile *p);
 void hmk_dense_begin(struct hmk_profile *p, struct mm_struct *mm);
 u32 hmk_dense_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 nr,
 		    const struct hmk_read *read);
-void hmk_dense_forget(struct hmk_profile *p, u32 group, u32 nr);
+void hmk_dense_forget(struct hmk_profile *p, u32 group, u32 nr, bool late);
 void hmk_dense_settle(struct hmk_profile *p);
+void hmk_dense_touched(struct hmk_dense *d, u64 start, u64 end);
 struct hmk_piece_part hmk_dense_part(struct hmk_dense *d, u64 at, u64 end);
 void hmk_dense_judge_regions(struct hmk_profile *p);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The samples of an interval, or its pieces where every page is read (dense.h), in groups,
- * each with windows of its rung (core/schedule.h): cleared, flushed, read, in between waited
- * for. No lock is held while it waits.
+ * The samples of an interval, and its pieces where pages are read one by one (dense.h), in
+ * groups, each with windows of its rung (core/schedule.h): cleared, flushed, read, in between
+ * waited for. No lock is held while it waits.
  */
 #include <linux/kthread.h>
 #include <linux/math64.h>
@@ -19,34 +19,77 @@
 
 #define GROUPS_MOST	64u	/* a flush interrupts all CPUs of the process */
 
-/* In the order by rung: the first sample not watched yet, and the first of the open group. */
+/* Samples, or pieces, in the order by rung. Those of a group lie next to each other. */
 struct places {
-	u32 first[HMK_LADDER_MAX];
-	u32 open[HMK_LADDER_MAX];
+	u32 all[HMK_LADDER_MAX];
+	u32 first[HMK_LADDER_MAX];	/* where a rung begins */
+	u32 taken[HMK_LADDER_MAX];	/* are in groups */
+	u32 open[HMK_LADDER_MAX];	/* where the open group begins */
+	u32 nr[HMK_LADDER_MAX];	/* of the open group */
 };
 
-static void groups_count_pieces(struct hmk_profile *p, struct hmk_schedule *plan)
-{
-	struct hmk_piece *piece;
-	unsigned long index;
+struct watched {
+	struct places samples, pieces;
+};
 
-	xa_for_each(&p->dense.pieces, index, piece)
-		hmk_pause(++plan->left[piece->rung]);
-}
-
-/* How many samples each rung has. */
-static void groups_count(struct hmk_profile *p, struct hmk_schedule *plan)
+static void places_begin(struct places *at)
 {
 	u32 i;
 
-	if (p->dense.on) {
-		groups_count_pieces(p, plan);
-		return;
+	for (i = 0; i < HMK_LADDER_MAX - 1; i++)
+		at->first[i + 1] = at->first[i] + at->all[i];
+}
+
+static void places_take(struct places *at, u32 rung, u32 nr)
+{
+	at->open[rung] = at->first[rung] + at->taken[rung];
+	at->taken[rung] += nr;
+	at->nr[rung] = nr;
+}
+
+static void groups_count_pieces(struct hmk_profile *p, struct places *pieces)
+{
+	struct hmk_piece *piece;
+	unsigned long index;
+	u32 at = 0;
+
+	xa_for_each(&p->dense.pieces, index, piece) {
+		pieces->all[piece->rung] += piece->due;
+		hmk_pause(++at);
 	}
+}
+
+static void groups_count_samples(struct hmk_profile *p, struct places *samples)
+{
+	u32 i;
+
 	for (i = 0; i < p->now.nr; i++) {
 		hmk_pause(i);
 		if (!(p->now.at[i].flags & HMK_REGION_STALE))
-			plan->left[p->now.at[i].rung] += p->now.at[i].quota;
+			samples->all[p->now.at[i].rung] += p->now.at[i].quota;
+	}
+}
+
+/* How many of both each rung has, and what a look at one takes. */
+static void groups_count(struct hmk_profile *p, struct hmk_schedule *plan, struct watched *all)
+{
+	u32 i;
+
+	if (p->dense.on)
+		groups_count_pieces(p, &all->pieces);
+	if (!p->dense.whole)	/* else their counts are the pieces' */
+		groups_count_samples(p, &all->samples);
+	places_begin(&all->pieces);
+	places_begin(&all->samples);
+	for (i = 0; i < HMK_LADDER_MAX; i++) {
+		u32 samples = all->samples.all[i], pieces = all->pieces.all[i];
+
+		plan->left[i] = samples + pieces;
+		plan->visit_ns[i] = p->cost.look_ns;
+		if (pieces)
+			plan->visit_ns[i] = div64_u64((u64)samples * p->cost.look_ns +
+						      (u64)pieces * p->dense.piece_ns,
+						      samples + pieces);
 	}
 }
 
@@ -66,53 +109,51 @@ static u32 groups_deal(const struct hmk_profile *p, u32 n, u32 all, u32 parts)
 	return part * (all / parts) + min(part, all % parts) + n / parts;
 }
 
-/* How many pieces of each rung were dealt. */
+/* How many of each rung were dealt. */
 struct dealt {
 	u32 nr[HMK_LADDER_MAX];
 };
 
 static void groups_deal_pieces(struct hmk_profile *p, const struct hmk_schedule *plan,
-			       const u32 *first, struct dealt *dealt, unsigned long from,
-			       unsigned long to)
+			       const struct places *pieces, struct dealt *dealt,
+			       unsigned long from, unsigned long to)
 {
 	struct hmk_piece *piece;
 	unsigned long index;
-	u32 i;
+	u32 at = 0, i;
 
 	xa_for_each_range(&p->dense.pieces, index, piece, from, to) {
-		i = groups_deal(p, dealt->nr[piece->rung]++, plan->left[piece->rung],
+		hmk_pause(++at);
+		if (!piece->due)
+			continue;
+		i = groups_deal(p, dealt->nr[piece->rung]++, pieces->all[piece->rung],
 				plan->parts[piece->rung]);
-		p->dense.order[first[piece->rung] + i] = piece;
-		hmk_pause(i);
+		p->dense.order[pieces->first[piece->rung] + i] = piece;
 	}
 }
 
 /* As below, from the piece on whose turn it is: the last ones may be left over. */
 static void groups_order_pieces(struct hmk_profile *p, const struct hmk_schedule *plan,
-				const u32 *first)
+				const struct places *pieces)
 {
 	const unsigned long turn = p->dense.turn;
 	struct dealt dealt = {};
 
-	groups_deal_pieces(p, plan, first, &dealt, turn, ULONG_MAX);
+	groups_deal_pieces(p, plan, pieces, &dealt, turn, ULONG_MAX);
 	if (turn)
-		groups_deal_pieces(p, plan, first, &dealt, 0, turn - 1);
+		groups_deal_pieces(p, plan, pieces, &dealt, 0, turn - 1);
 }
 
 /*
  * Samples by rung, those of a rung part by part: the sample in place n of that order is the
- * one at samples[n].turn. @first[rung] is where a rung begins.
+ * one at samples[n].turn.
  */
-static void groups_order(struct hmk_profile *p, const struct hmk_schedule *plan, u32 *first)
+static void groups_order_samples(struct hmk_profile *p, const struct hmk_schedule *plan,
+				 const struct places *samples)
 {
-	u32 dealt[HMK_LADDER_MAX] = {}, n, i, at = 0;
+	struct dealt dealt = {};
+	u32 n, i, at = 0;
 
-	for (i = 0, first[0] = 0; i < HMK_LADDER_MAX - 1; i++)
-		first[i + 1] = first[i] + plan->left[i];
-	if (p->dense.on) {
-		groups_order_pieces(p, plan, first);
-		return;
-	}
 	for (n = 0; n < p->now.nr; n++) {
 		const struct hmk_region *r = hmk_scan_region(p, n);
 		u32 end = at + r->quota;
@@ -121,9 +162,9 @@ static void groups_order(struct hmk_profile *p, const struct hmk_schedule *plan,
 		if (r->flags & HMK_REGION_STALE)
 			continue;
 		for (; at < end; at++) {
-			i = groups_deal(p, dealt[r->rung]++, plan->left[r->rung],
+			i = groups_deal(p, dealt.nr[r->rung]++, samples->all[r->rung],
 					plan->parts[r->rung]);
-			p->samples.at[first[r->rung] + i].turn = at;
+			p->samples.at[samples->first[r->rung] + i].turn = at;
 		}
 	}
 }
@@ -143,103 +184,119 @@ static void groups_flush(struct hmk_session *s)
 		hmk_charge_flush(p, s->mm);
 }
 
-/* What a look costs: at a sample, or at a piece. */
-static u32 groups_look_ns(const struct hmk_profile *p)
-{
-	return p->dense.on ? p->dense.piece_ns : p->cost.look_ns;
-}
-
 /* What a group costs beside its looks: its flush and its wake-ups; of late, or in this interval. */
 static u64 groups_overhead_ns(struct hmk_profile *p)
 {
 	u64 watch_ns = hmk_charge_since(p, p->watch.began_ns), now_ns = p->charge.flush_cost_ns;
+	u64 passes_ns = p->watch.passes_ns + p->watch.pieces_ns;
 
-	if (p->watch.groups && watch_ns > p->watch.passes_ns)
-		now_ns = div64_u64(watch_ns - p->watch.passes_ns, p->watch.groups);
+	if (p->watch.groups && watch_ns > passes_ns)
+		now_ns = div64_u64(watch_ns - passes_ns, p->watch.groups);
 	return max(now_ns, p->cost.group_ns);
+}
+
+/* Looks of this interval, by what they were planned to take and by what they took. */
+static u64 groups_as_of_late(const struct hmk_profile *p, u64 planned_ns)
+{
+	const struct hmk_watch *w = &p->watch;
+	u64 plan_ns = w->visits * p->cost.look_ns + w->pieces * p->dense.piece_ns;
+	u64 took_ns = w->passes_ns + w->pieces_ns;
+
+	if (!plan_ns || took_ns <= plan_ns)
+		return planned_ns;
+	return planned_ns / 256 * div64_u64(took_ns * 256, plan_ns);
 }
 
 /* Can the interval pay for another group, and for the reads that the open ones still need? */
 static bool groups_afford(struct hmk_profile *p, const struct hmk_schedule *plan,
 			  const struct hmk_step *step)
 {
-	u64 looks = hmk_schedule_owed(plan) + (u64)step->nr * (p->params.num_scans + 1);
-	u64 cost_ns = 0;	/* of a look, of late */
+	u64 looks_ns = hmk_schedule_owed_ns(plan) + (u64)step->nr * plan->visit_ns[step->rung] *
+						    (p->params.num_scans + 1);
+	u64 cost_ns = groups_as_of_late(p, looks_ns) +
+		      (plan->depth + 1) * groups_overhead_ns(p);
 
-	if (p->watch.visits)
-		cost_ns = div64_u64(p->watch.passes_ns, p->watch.visits);
-	cost_ns = looks * max_t(u64, cost_ns, groups_look_ns(p)) +
-		  (plan->depth + 1) * groups_overhead_ns(p);
 	if (p->watch.groups >= GROUPS_MOST)	/* what is free is samples, not flushes */
 		return hmk_charge_used(p) + cost_ns < p->charge.stop_ns;
-	return hmk_charge_affords(p, p->dense.on ? U32_MAX : p->watch.begun, cost_ns);
+	return hmk_charge_affords(p, p->dense.whole ? U32_MAX : p->watch.begun, cost_ns);
 }
 
-/* What is left of the samples cannot be paid for. */
-static void groups_give_up(struct hmk_profile *p, struct hmk_schedule *plan)
+/* What is left cannot be paid for. */
+static void groups_give_up(struct hmk_profile *p, struct hmk_schedule *plan,
+			   const struct places *samples)
 {
 	u32 i;
 
 	for (i = 0; i < HMK_LADDER_MAX; i++)
-		p->watch.unpaid += plan->left[i];
+		p->watch.unpaid += samples->all[i] - samples->taken[i];
 	memset(plan->left, 0, sizeof(plan->left));
 }
 
-/* Clears or reads, and keeps account of what a look costs. Return: how many it came to. */
-static u32 groups_scan(struct hmk_session *s, u32 group, u32 nr,
-		       const struct hmk_read *read)
+/* Clears or reads, and keeps account of what a look costs. What it did not come to is left. */
+static void groups_scan(struct hmk_session *s, struct watched *at, u32 rung,
+			const struct hmk_read *read)
 {
-	u64 begin = hmk_charge_used(&s->prof);
-	u32 done = s->prof.dense.on ? hmk_dense_group(s->mm, &s->prof, group, nr, read)
-				    : hmk_scan_group(s->mm, &s->prof, group, nr, read);
+	struct places *samples = &at->samples, *pieces = &at->pieces;
+	struct hmk_profile *p = &s->prof;
+	u64 begin = hmk_charge_used(p), between;
 
-	s->prof.watch.passes_ns += hmk_charge_since(&s->prof, begin);
-	return done;
-}
-
-static void groups_forget(struct hmk_profile *p, u32 group, u32 nr)
-{
-	if (p->dense.on)
-		hmk_dense_forget(p, group, nr);
-	else
-		hmk_scan_forget(p, group, nr);
+	if (samples->nr[rung])
+		samples->nr[rung] = hmk_scan_group(s->mm, p, samples->open[rung],
+						   samples->nr[rung], read);
+	between = hmk_charge_used(p);
+	p->watch.passes_ns += between > begin ? between - begin : 0;
+	if (!pieces->nr[rung])
+		return;
+	pieces->nr[rung] = hmk_dense_group(s->mm, p, pieces->open[rung], pieces->nr[rung], read);
+	p->watch.pieces_ns += hmk_charge_since(p, between);
 }
 
 static void groups_open(struct hmk_session *s, struct hmk_schedule *plan,
-			const struct hmk_step *step, struct places *at)
+			const struct hmk_step *step, struct watched *at)
 {
+	struct places *samples = &at->samples, *pieces = &at->pieces;
 	struct hmk_profile *p = &s->prof;
+	const u32 rung = step->rung, taken = samples->taken[rung] + pieces->taken[rung];
 	u64 began = ktime_get_ns();
 
-	at->open[step->rung] = at->first[step->rung];
-	at->first[step->rung] += step->nr;
-	groups_scan(s, at->open[step->rung], step->nr, NULL);
+	/* As many of both as they are of the rung. */
+	places_take(pieces, rung,
+		    div_u64((u64)pieces->all[rung] * (taken + step->nr),
+			    pieces->all[rung] + samples->all[rung]) - pieces->taken[rung]);
+	places_take(samples, rung, step->nr - pieces->nr[rung]);
+	p->watch.begun += samples->nr[rung];
+	groups_scan(s, at, rung, NULL);
 	groups_flush(s);
-	hmk_schedule_opened(plan, step->rung, step->nr, began, ktime_get_ns());
-	p->watch.begun += step->nr;
+	hmk_schedule_opened(plan, rung, step->nr, began, ktime_get_ns());
 	p->watch.groups++;
 }
 
-static void groups_read(struct hmk_session *s, struct hmk_schedule *plan, const struct places *at)
+/* What was not read in time, or could not be paid for, does not count. */
+static void groups_read(struct hmk_session *s, struct hmk_schedule *plan, struct watched *at)
 {
 	struct hmk_profile *p = &s->prof;
 	struct hmk_group *g = hmk_schedule_innermost(plan);
-	const u32 group = at->open[g->rung];
+	const u32 rung = g->rung;
+	u32 *samples = &at->samples.nr[rung], *pieces = &at->pieces.nr[rung];
+	const u32 samples_before = *samples, pieces_before = *pieces;
 	const struct hmk_read read = {
-		.seen = g->rung + p->params.num_scans - g->reads,
+		.seen = rung + p->params.num_scans - g->reads,
 		.last = g->reads + 1u == p->params.num_scans,
 	};
-	u32 done = groups_scan(s, group, g->nr, &read);
+	bool late;
 
-	/* By their place, whatever was seen: what is left of the group stands for all of it. */
-	groups_forget(p, group + done, g->nr - done);
-	p->watch.unpaid += g->nr - done;
-	g->nr = done;
-	if (hmk_schedule_read(plan, ktime_get_ns())) {
-		groups_forget(p, group, done);
+	groups_scan(s, at, rung, &read);
+	p->watch.unpaid += samples_before - *samples;
+	g->nr = *samples + *pieces;	/* what is left of the group stands for all of it */
+	late = hmk_schedule_read(plan, ktime_get_ns());
+	if (late) {
+		*samples = 0;
+		*pieces = 0;
 		p->watch.late_groups++;
 		p->flags |= HMK_INTERVAL_LATE;
 	}
+	hmk_scan_forget(p, at->samples.open[rung] + *samples, samples_before - *samples);
+	hmk_dense_forget(p, at->pieces.open[rung] + *pieces, pieces_before - *pieces, late);
 }
 
 /*
@@ -262,11 +319,11 @@ static bool groups_count_huge(struct hmk_session *s, u64 until, u32 *round)
 }
 
 /**
- * hmk_groups_watch() - one interval's samples, from the first clear to the last read.
+ * hmk_groups_watch() - one interval's samples and pieces, from the first clear to the last read.
  * @s: samples are chosen; called by its interval thread.
  *
  * Samples that do not fit into the interval or its budget, and those of late groups, are not
- * counted: hmk_scan_settle().
+ * counted: hmk_scan_settle(). Nor are pieces: hmk_dense_settle().
  *
  * Return: false when the clock was stopped.
  */
@@ -277,14 +334,16 @@ bool hmk_groups_watch(struct hmk_session *s)
 		.ladder = &p->windows.ladder,
 		.end_ns = p->start_ns + p->span_ns,
 		.flush_ns = p->charge.flush_ns,
-		.visit_ns = groups_look_ns(p),
 	};
-	struct places at;
+	struct watched at = {};
 	u32 round = 0;
 
-	groups_count(p, &plan);
+	groups_count(p, &plan, &at);
 	hmk_schedule_deal(&plan, ktime_get_ns(), groups_most(p));
-	groups_order(p, &plan, at.first);
+	if (!p->dense.whole)
+		groups_order_samples(p, &plan, &at.samples);
+	if (p->dense.on)
+		groups_order_pieces(p, &plan, &at.pieces);
 	p->watch.began_ns = hmk_charge_used(p);	/* what goes over all regions is fixed work */
 	for (;;) {
 		struct hmk_step step = hmk_schedule_next(&plan, ktime_get_ns());
@@ -292,7 +351,7 @@ bool hmk_groups_watch(struct hmk_session *s)
 		if (!hmk_goes_on(s))
 			return false;
 		if (step.kind == HMK_STEP_OPEN && !groups_afford(p, &plan, &step))
-			groups_give_up(p, &plan);
+			groups_give_up(p, &plan, &at.samples);
 		else if (step.kind == HMK_STEP_OPEN)
 			groups_open(s, &plan, &step, &at);
 		else if (step.kind == HMK_STEP_READ)

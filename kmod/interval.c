@@ -224,7 +224,7 @@ static bool interval_watch(struct hmk_session *s, u32 *scans)
 	if (!hmk_ladder_climbs(&p->windows.ladder))
 		return interval_rounds(s, scans);
 	go_on = hmk_groups_watch(s);
-	*scans = p->watch.visits * (p->dense.on ? HMK_DENSE_PAGES : 1);
+	*scans = p->watch.visits + p->watch.pieces * HMK_DENSE_PAGES;
 	return go_on;
 }
 

@@ -28,20 +28,25 @@ static bool piece_note_node(struct hmk_piece *piece, u32 i, int node)
 	return true;
 }
 
-static void piece_clear_page(struct hmk_piece *piece, u32 i, struct page *page)
-{
-	if (page && piece_note_node(piece, i, hmk_node_of(page)))
-		hmk_dense_clear(&piece->page[i]);
-	else
-		hmk_dense_leave(&piece->page[i]);
-}
+enum pass_kind { PASS_CLEAR, PASS_READ, PASS_NOTE };
 
 /* What a pass does with the entries of one VMA in one piece. */
 struct pass {
 	struct hmk_piece *piece;
-	u32 seen;		/* of a read; 0: clear */
+	enum pass_kind kind;
+	u32 seen;		/* of a read */
 	bool all;		/* of its pages count: none is a private mapping's of a file */
 };
+
+static void pass_note_page(const struct pass *pass, u32 i, struct page *page)
+{
+	u8 *heat = &pass->piece->page[i];
+
+	if (!page || !piece_note_node(pass->piece, i, hmk_node_of(page)))
+		hmk_dense_leave(heat);
+	else if (pass->kind == PASS_CLEAR)
+		hmk_dense_clear(heat);
+}
 
 static struct page *pass_page(const struct pass *pass, struct page *page)
 {
@@ -54,27 +59,27 @@ static void pass_huge(const struct pass *pass, const struct hmk_leaf *leaf, unsi
 	struct page *page = pass_page(pass, leaf->page);
 	bool young = test_bit(_PAGE_BIT_ACCESSED, leaf->bits);
 
-	if (!pass->seen && page)
+	if (pass->kind == PASS_CLEAR && page)
 		hmk_clear_young(leaf->bits, page);
 	for (; from < to; from += PAGE_SIZE) {
 		u32 i = (from >> PAGE_SHIFT) % HMK_DENSE_PAGES;
 
-		if (!pass->seen)
-			piece_clear_page(pass->piece, i, page);
+		if (pass->kind != PASS_READ)
+			pass_note_page(pass, i, page);
 		else if (young && hmk_dense_waits(pass->piece->page[i]))
 			hmk_dense_see(&pass->piece->page[i], pass->seen);
 	}
 }
 
-static void pass_clear_table(const struct pass *pass, pte_t *pte, unsigned long from,
-			     unsigned long to)
+static void pass_note_table(const struct pass *pass, pte_t *pte, unsigned long from,
+			    unsigned long to)
 {
 	for (; from < to; from += PAGE_SIZE, pte++) {
 		pte_t seen = READ_ONCE(*pte);
 		struct page *page = pass_page(pass, hmk_pte_page(seen));
 
-		piece_clear_page(pass->piece, (from >> PAGE_SHIFT) % HMK_DENSE_PAGES, page);
-		if (page && pte_young(seen))
+		pass_note_page(pass, (from >> PAGE_SHIFT) % HMK_DENSE_PAGES, page);
+		if (pass->kind == PASS_CLEAR && page && pte_young(seen))
 			hmk_clear_young((unsigned long *)pte, page);
 	}
 }
@@ -100,40 +105,32 @@ static void pass_table(struct mm_struct *mm, const struct pass *pass, unsigned l
 	spinlock_t *ptl;	/* of the table */
 	pte_t *pte = hmk_table_lock(mm, from, &ptl);
 
-	if (pte && pass->seen)
+	if (pte && pass->kind == PASS_READ)
 		pass_read_table(pass, pte, from, to);
 	else if (pte)
-		pass_clear_table(pass, pte, from, to);
+		pass_note_table(pass, pte, from, to);
 	if (pte) {
 		hmk_table_unlock(ptl);
 		return;
 	}
 	if (!hmk_leaf_lock(mm, from, &leaf)) {
-		if (!pass->seen)
+		if (pass->kind != PASS_READ)
 			piece_leave(pass->piece, from, to);
 		return;
 	}
 	if (leaf.shift == PMD_SHIFT)
 		pass_huge(pass, &leaf, from, to);
-	else if (!pass->seen)	/* became a table just now: next time */
+	else if (pass->kind != PASS_READ)	/* became a table just now: next time */
 		piece_leave(pass->piece, from, to);
 	hmk_leaf_unlock(&leaf);
 }
 
-/**
- * hmk_piece_pass() - clear a piece's pages, or look which were accessed since.
- * @mm:    mmap lock held for reading.
- * @piece: of it.
- * @seen:  what an access means to hmk_dense_see(); 0: clear.
- *
- * Clearing notes which pages there are, and on which node; a read looks at these only.
- */
-void hmk_piece_pass(struct mm_struct *mm, struct hmk_piece *piece, u32 seen)
+static void piece_pass(struct mm_struct *mm, struct pass *pass)
 {
+	struct hmk_piece *piece = pass->piece;
 	unsigned long at = (unsigned long)piece->index << PMD_SHIFT, end = at + PMD_SIZE;
-	struct pass pass = { .piece = piece, .seen = seen };
 
-	if (!seen)
+	if (pass->kind != PASS_READ)
 		piece->nr_nodes = 0;
 	while (at < end) {
 		struct vm_area_struct *vma = find_vma(mm, at);
@@ -143,11 +140,50 @@ void hmk_piece_pass(struct mm_struct *mm, struct hmk_piece *piece, u32 seen)
 
 		if (kind < 0)
 			from = to;
-		if (!seen)
+		if (pass->kind != PASS_READ)
 			piece_leave(piece, at, from);
-		pass.all = kind != HMK_KIND_ANON || vma_is_anonymous(vma);
+		pass->all = kind != HMK_KIND_ANON || vma_is_anonymous(vma);
 		if (from < to)
-			pass_table(mm, &pass, from, to);
+			pass_table(mm, pass, from, to);
 		at = to;
 	}
+}
+
+/**
+ * hmk_piece_clear() - clear a piece's pages, and note which there are, and on which node.
+ * @mm:    mmap lock held for reading.
+ * @piece: of it.
+ */
+void hmk_piece_clear(struct mm_struct *mm, struct hmk_piece *piece)
+{
+	struct pass pass = { .piece = piece, .kind = PASS_CLEAR };
+
+	piece_pass(mm, &pass);
+	piece->moved = false;
+}
+
+/**
+ * hmk_piece_read() - look which of the pages that were cleared were accessed since.
+ * @mm:    as above.
+ * @piece: of it.
+ * @seen:  what an access means to hmk_dense_see().
+ */
+void hmk_piece_read(struct mm_struct *mm, struct hmk_piece *piece, u32 seen)
+{
+	struct pass pass = { .piece = piece, .kind = PASS_READ, .seen = seen };
+
+	piece_pass(mm, &pass);
+}
+
+/**
+ * hmk_piece_note() - note which pages there are, and on which node; hotness stays.
+ * @mm:    as above.
+ * @piece: of it.
+ */
+void hmk_piece_note(struct mm_struct *mm, struct hmk_piece *piece)
+{
+	struct pass pass = { .piece = piece, .kind = PASS_NOTE };
+
+	piece_pass(mm, &pass);
+	piece->moved = false;
 }

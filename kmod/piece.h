@@ -15,13 +15,19 @@ struct hmk_piece {
 	u8 nr_nodes;
 	u8 rung;
 	u8 age;			/* intervals in which it was read, saturating */
+	u8 rest;		/* turns that it lets pass */
+	bool due;		/* to be read in this interval */
 	bool read;		/* to its end, in this interval */
 	bool late;		/* begun, and not read in time */
+	bool asked;		/* never read, or samples do not agree with it: it comes first */
+	bool moved;		/* its nodes are of before */
 	u8 place[HMK_DENSE_PAGES / 4];	/* of each page's node, two bits */
 	u8 page[HMK_DENSE_PAGES];
 };
 
-void hmk_piece_pass(struct mm_struct *mm, struct hmk_piece *piece, u32 seen);
+void hmk_piece_clear(struct mm_struct *mm, struct hmk_piece *piece);
+void hmk_piece_read(struct mm_struct *mm, struct hmk_piece *piece, u32 seen);
+void hmk_piece_note(struct mm_struct *mm, struct hmk_piece *piece);
 
 /* The node of a page that was there when the piece was cleared last. */
 static inline int hmk_piece_node(const struct hmk_piece *piece, u32 i)

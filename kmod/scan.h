@@ -21,8 +21,8 @@ struct hmk_watch {
 	u32 chosen, begun, counted;	/* samples picked, cleared, with a known count */
 	u32 unpaid;		/* of the chosen: not begun, or not read, for want of budget */
 	u32 groups, late_groups;	/* in all, and read too late */
-	u64 visits;		/* leaves that were looked at */
-	u64 passes_ns;		/* CPU time of that */
+	u64 visits, pieces;	/* leaves that were looked at, and pieces (dense.h) */
+	u64 passes_ns, pieces_ns;	/* CPU time of that */
 	u64 began_ns, took_ns;	/* CPU time at the first clear; from it to the last read */
 	u64 census_ns, choice_ns;	/* of counting pages, of choosing samples */
 };

@@ -11,7 +11,9 @@ static void tally_part(struct hmk_tally *t, const struct hmk_piece_part *part)
 	const struct hmk_piece *piece = part->piece;
 	u32 i;
 
-	for (i = part->first; piece && i < part->first + part->nr; i++) {
+	if (!piece || piece->moved)
+		return;
+	for (i = part->first; i < part->first + part->nr; i++) {
 		s32 class = hmk_dense_class(piece->page[i], piece->rung);
 		int node = hmk_piece_node(piece, i);
 
@@ -30,7 +32,7 @@ static void tally_part(struct hmk_tally *t, const struct hmk_piece_part *part)
  * @r: one of its regions.
  *
  * Return: NULL where one record tells all: nothing was read, or its pages are alike. Pages that
- * were not read are not in it.
+ * were not read, or moved since, are not in it.
  */
 const struct hmk_tally *hmk_tally(struct hmk_profile *p, const struct hmk_region *r)
 {

@@ -64,7 +64,7 @@ static void windows_make(struct hmk_profile *p, u64 span_ns)
 		return;
 	p->windows.crowd = (struct hmk_crowd){};
 	p->huge.nr = 0;		/* counted in the windows of before */
-	hmk_dense_reset(&p->dense);
+	hmk_dense_reset(p);
 	windows_convert_regions(p);
 }
 

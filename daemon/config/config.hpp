@@ -45,7 +45,7 @@ struct Config {
   std::uint32_t weight = 100;               ///< beside the sessions of other hmkds
   std::uint64_t max_region = 256ull << 20;  ///< bytes
   bool equal_windows = false;               ///< chapter 8's, else a ladder of them
-  bool dense = true;                        ///< every page is read where the budget pays for it
+  bool dense = true;                        ///< pages are read one by one where the budget pays for it
   bool split_huge = false;                  ///< huge pages whose parts differ
 
   // For experiments.

@@ -179,6 +179,15 @@ static __u32 dense_variance_q16(const struct hmk_ladder *l, __u32 hotness_q16)
 	return (__u32)(l->var_q16[row] + way * (hotness_q16 % step) / step);
 }
 
+/* How far pages are from their mean: squares, in 1/16 of a window. */
+static __u64 dense_spread_q24(const struct hmk_dense_sum *sum)
+{
+	const __u64 mean_q12 = (sum->heat << 12) / sum->known;
+
+	return (sum->squares / sum->known << 24) +
+	       (sum->squares % sum->known << 24) / sum->known - mean_q12 * mean_q12;
+}
+
 /*
  * By more than chance: of a look's variance as much is left as is allowed here, by age, and a
  * quarter more (tests/unit/dense.cpp has the draws). Or one page alone stands out by two and a
@@ -187,17 +196,13 @@ static __u32 dense_variance_q16(const struct hmk_ladder *l, __u32 hotness_q16)
 static int dense_differs(const struct hmk_ladder *l, const struct hmk_dense_sum *sum,
 			 __u32 mean_q16)
 {
-	const __u64 mean_q12 = (sum->heat << 12) / sum->known;
-	const __u64 variance_q24 = (sum->squares / sum->known << 24) +
-				   (sum->squares % sum->known << 24) / sum->known -
-				   mean_q12 * mean_q12;
 	static const __u32 allowed[HMK_DENSE_AGE_MOST] = { 83, 42, 29, 26, 23 };	/* of 64 */
 	const __u64 chance_q16 = (__u64)dense_variance_q16(l, mean_q16) *
 				 HMK_DENSE_STEP * HMK_DENSE_STEP / 64 * allowed[sum->age - 1];
 	const __u32 half_q16 = HMK_CORE_Q16_ONE / 2;	/* a class */
 
 	return sum->highest > sum->lowest + EVEN &&
-	       (variance_q24 >> 8 > chance_q16 ||
+	       (dense_spread_q24(sum) >> 8 > chance_q16 ||
 		(sum->age > 1 && (sum->highest - 1) * half_q16 >= mean_q16 + 5 * half_q16));
 }
 
@@ -224,4 +229,36 @@ void hmk_dense_judge(const struct hmk_ladder *l, const struct hmk_dense_sum *sum
 	r->trust = TRUST;
 	if (dense_differs(l, sum, r->whi_q16))
 		hmk_region_set(r, HMK_REGION_MIXED);
+}
+
+/**
+ * hmk_dense_compare() - whether samples agree with what was read of a region's pages earlier.
+ * @l:   the ladder.
+ * @sum: of its pages.
+ * @r:   judged by its samples, and keeps that.
+ *
+ * HMK_REGION_MIXED says whether its pages are told class by class.
+ *
+ * Return: 0, or 1 when they differ by half a window and by four standard deviations of the
+ * mean of so many samples: what was read holds no longer.
+ */
+int hmk_dense_compare(const struct hmk_ladder *l, const struct hmk_dense_sum *sum,
+		      struct hmk_region *r)
+{
+	const __u32 samples = r->trust < 16 ? 1 : r->trust / 16u;
+	__u64 variance_q24, off_q12;
+	__u32 mean_q16;
+
+	hmk_region_clear(r, HMK_REGION_MIXED);
+	if (!sum->known || !sum->age)
+		return 0;
+	mean_q16 = dense_mean_q16(sum);
+	if (dense_differs(l, sum, mean_q16))
+		hmk_region_set(r, HMK_REGION_MIXED);
+	if (hmk_region_is(r, HMK_REGION_NEW | HMK_REGION_STALE))
+		return 0;
+	off_q12 = (mean_q16 > r->whi_q16 ? mean_q16 - r->whi_q16 : r->whi_q16 - mean_q16) >> 4;
+	variance_q24 = dense_spread_q24(sum) / (HMK_DENSE_STEP * HMK_DENSE_STEP) +
+		       ((__u64)dense_variance_q16(l, mean_q16) << 8);
+	return off_q12 >= 1u << 11 && off_q12 * off_q12 * samples > 16 * variance_q24;
 }

@@ -15,7 +15,7 @@ static __u64 schedule_window(const struct hmk_schedule *s, __u32 rung, __u32 rea
 /* As many of a part's samples as can be cleared within its shortest window; one at least. */
 static __u32 schedule_fit(const struct hmk_schedule *s, __u32 rung)
 {
-	const __u32 nr = hmk_ladder_group(s->ladder, rung, s->flush_ns, s->visit_ns);
+	const __u32 nr = hmk_ladder_group(s->ladder, rung, s->flush_ns, s->visit_ns[rung]);
 	const __u32 parts = s->parts[rung] > s->begun[rung] ? s->parts[rung] - s->begun[rung] : 1;
 	const __u32 part = (s->left[rung] + parts - 1) / parts;
 
@@ -41,7 +41,7 @@ static __u64 schedule_takes(const struct hmk_schedule *s, __u32 rung, __u32 nr)
 	const __u64 least = !rung ? longest / 2 :
 			    s->ladder->ratio_shift > 1 ? longest : longest / 4 * 3;
 
-	return 2ull * nr * s->visit_ns + s->flush_ns + least;
+	return 2ull * nr * s->visit_ns[rung] + s->flush_ns + least;
 }
 
 /**
@@ -175,17 +175,18 @@ int hmk_schedule_read(struct hmk_schedule *s, __u64 now_ns)
 }
 
 /**
- * hmk_schedule_owed() - looks that the open groups still need.
+ * hmk_schedule_owed_ns() - what the looks take that the open groups still need.
  * @s: the interval.
  *
- * Return: samples times reads to come.
+ * Return: nanoseconds.
  */
-__u64 hmk_schedule_owed(const struct hmk_schedule *s)
+__u64 hmk_schedule_owed_ns(const struct hmk_schedule *s)
 {
 	__u64 owed = 0;
 	__u32 i;
 
 	for (i = 0; i < s->depth; i++)
-		owed += (__u64)s->open[i].nr * (s->ladder->num_scans - s->open[i].reads);
+		owed += (__u64)s->open[i].nr * (s->ladder->num_scans - s->open[i].reads) *
+			s->visit_ns[s->open[i].rung];
 	return owed;
 }

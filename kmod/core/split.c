@@ -75,7 +75,8 @@ static int split_is_odd(const struct odd *odd, __u32 count)
 
 static int split_wanted(const struct hmk_region *r, const struct hmk_split_rule *rule)
 {
-	if (hmk_region_is(r, HMK_REGION_NEW | HMK_REGION_STALE))
+	/* Of what is mixed classes tell more than borders, of which each takes records. */
+	if (hmk_region_is(r, HMK_REGION_NEW | HMK_REGION_STALE | HMK_REGION_MIXED))
 		return 0;
 	if (hmk_ladder_climbs(rule->ladder))
 		return hmk_region_is(r, HMK_REGION_ODD) &&

@@ -204,6 +204,51 @@ TEST(Dense, WhatWasNeverReadLeavesARegionAsItIs) {
   }
 }
 
+/// One page in eight is hot, read in three intervals: a mean of 3/8 windows. Its samples say
+/// `whi_q16`, and there are `samples` of them.
+int disagrees(__u32 whi_q16, __u32 samples, __u16 flags = 0, hmk_region* after = nullptr) {
+  std::vector<__u8> pages(448, page(0));
+  pages.insert(pages.end(), 64, page(48));
+  hmk_ladder l{};
+  hmk_ladder_make(&l, 9'375'000'000, 3);
+  hmk_dense_sum sum{};
+  sum.age = HMK_DENSE_AGE_MOST;
+  hmk_dense_add(&sum, pages.data(), static_cast<__u32>(pages.size()), 0, 3);
+  hmk_region r{};
+  r.whi_q16 = whi_q16;
+  r.trust = static_cast<__u16>(16 * samples);
+  r.flags = flags;
+  const int answer = hmk_dense_compare(&l, &sum, &r);
+  EXPECT_EQ(r.whi_q16, whi_q16) << "it keeps what its samples say";
+  if (after != nullptr) *after = r;
+  return answer;
+}
+
+TEST(Dense, SamplesDisagreeWithWhatWasReadOnlyByMoreThanChance) {
+  constexpr __u32 kMean = HMK_CORE_Q16_ONE * 3 / 8, kHalf = HMK_CORE_Q16_ONE / 2;
+  EXPECT_EQ(disagrees(kMean, 1'000), 0);
+  EXPECT_EQ(disagrees(kMean + kHalf - 16, 4'000), 0) << "less than half a window";
+  EXPECT_EQ(disagrees(kMean + kHalf, 4'000), 1);
+  EXPECT_EQ(disagrees(0, 4'000), 0) << "less than half a window colder";
+  EXPECT_EQ(disagrees(kMean + 2 * HMK_CORE_Q16_ONE, 1), 0) << "one sample of pages that differ";
+  EXPECT_EQ(disagrees(kMean + 2 * HMK_CORE_Q16_ONE, 64), 1);
+  EXPECT_EQ(disagrees(kMean + 2 * HMK_CORE_Q16_ONE, 64, HMK_REGION_STALE), 0) << "they are old";
+  EXPECT_EQ(disagrees(kMean + 2 * HMK_CORE_Q16_ONE, 64, HMK_REGION_NEW), 0);
+}
+
+TEST(Dense, WhereSamplesTellARegionItsPagesSayOnlyWhetherTheyDiffer) {
+  hmk_region r{};
+  disagrees(HMK_CORE_Q16_ONE, 16, HMK_REGION_RISING, &r);
+  EXPECT_TRUE(is_mixed(r));
+  EXPECT_TRUE(hmk_region_is(&r, HMK_REGION_RISING));
+  hmk_ladder l{};
+  hmk_ladder_make(&l, 9'375'000'000, 3);
+  const hmk_dense_sum nothing{
+      .known = 0, .heat = 0, .squares = 0, .lowest = 0, .highest = 0, .age = 5};
+  EXPECT_EQ(hmk_dense_compare(&l, &nothing, &r), 0);
+  EXPECT_FALSE(is_mixed(r)) << "nothing was read";
+}
+
 TEST(Dense, PagesThatDifferByMoreThanChanceAreToldApart) {
   EXPECT_TRUE(is_mixed(judged({{0, 448}, {48, 64}}, 3)));
   EXPECT_TRUE(is_mixed(judged({{0, 511}, {48, 1}}, 3))) << "a needle in 2 MiB";

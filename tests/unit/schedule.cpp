@@ -20,7 +20,7 @@ class Interval {
     s_.ladder = &ladder_;
     s_.end_ns = kSpan;
     s_.flush_ns = 10 * kUs;
-    s_.visit_ns = visit_ns;
+    std::ranges::fill(s_.visit_ns, visit_ns);
   }
 
   struct Seen {
@@ -46,7 +46,7 @@ class Interval {
       } else if (step.kind == HMK_STEP_OPEN) {
         EXPECT_LE(step.nr, s_.left[step.rung]);
         const __u64 began = now_;
-        now_ += std::uint64_t{step.nr} * s_.visit_ns + s_.flush_ns;
+        now_ += std::uint64_t{step.nr} * s_.visit_ns[step.rung] + s_.flush_ns;
         hmk_schedule_opened(&s_, step.rung, step.nr, began, now_);
         open.push_back(seen.size());
         seen.push_back({step.rung, step.nr, {}, {}, false, began});
@@ -55,7 +55,7 @@ class Interval {
         Seen& one = seen[open.back()];
         EXPECT_EQ(one.rung, group.rung) << "the innermost is the one opened last";
         one.first.push_back(now_ - group.flushed_ns);
-        now_ += std::uint64_t{group.nr} * s_.visit_ns;
+        now_ += std::uint64_t{group.nr} * s_.visit_ns[group.rung];
         one.last.push_back(now_ - group.flushed_ns);
         const __u32 depth = s_.depth;
         one.late = hmk_schedule_read(&s_, now_) != 0;
@@ -156,7 +156,7 @@ TEST(Schedule, ARungAloneFillsTheInterval) {
     interval.s_.left[rung] = 1'000'000;
     const __u32 nr = watched(interval.play(), rung);
     // A group is as large as its shortest window is long, and lasts 64 of these and two passes.
-    const double most = static_cast<double>(kSpan) / (66.0 * interval.s_.visit_ns);
+    const double most = static_cast<double>(kSpan) / (66.0 * interval.s_.visit_ns[0]);
     EXPECT_GT(nr, 0.8 * most) << rung;
     EXPECT_EQ(interval.s_.left[rung], 1'000'000 - nr) << "the others wait for the next interval";
   }
@@ -245,9 +245,22 @@ TEST(Schedule, OwedAreTheReadsOfOpenGroups) {
   Interval interval;
   interval.s_.left[0] = 7;
   interval.s_.left[1] = 5;
+  interval.s_.visit_ns[0] = 100;
+  interval.s_.visit_ns[1] = 30;
   hmk_schedule_opened(&interval.s_, 0, 7, 0, 0);
   hmk_schedule_opened(&interval.s_, 1, 5, 0, 0);
-  EXPECT_EQ(hmk_schedule_owed(&interval.s_), 7u * 3 + 5 * 3);
+  EXPECT_EQ(hmk_schedule_owed_ns(&interval.s_), 7u * 3 * 100 + 5 * 3 * 30);
   hmk_schedule_read(&interval.s_, 0);
-  EXPECT_EQ(hmk_schedule_owed(&interval.s_), 7u * 3 + 5 * 2);
+  EXPECT_EQ(hmk_schedule_owed_ns(&interval.s_), 7u * 3 * 100 + 5 * 2 * 30);
+}
+
+TEST(Schedule, WhatIsDearToLookAtIsWatchedInSmallerGroups) {
+  Interval interval;
+  const __u64 window = interval.ladder_.window_ns[interval.ladder_.num_scans];
+  interval.s_.left[1] = interval.s_.left[0] = 1'000'000;
+  interval.s_.visit_ns[1] = static_cast<__u32>((window - interval.s_.flush_ns) / 7);
+  std::uint32_t most = 0;
+  for (const Interval::Seen& group : interval.play())
+    if (group.rung == 1) most = std::max(most, group.nr);
+  EXPECT_EQ(most, 7u) << "so many are cleared within the shortest window of that rung";
 }

@@ -13,7 +13,8 @@ namespace {
 
 class RegionSplit : public testing::Test {
  protected:
-  hmk_split_rule rule_ = {.tau2_q16 = 2 * kOne, .alpha_q16 = kOne / 2, .generation = 9, .ladder = nullptr};
+  hmk_split_rule rule_ = {
+      .tau2_q16 = 2 * kOne, .alpha_q16 = kOne / 2, .generation = 9, .ladder = nullptr};
   hmk_split_result result_{};
 
   Regions split(const Regions& in, std::uint32_t cap = 1000) {
@@ -40,6 +41,12 @@ class RegionSplit : public testing::Test {
     return r;
   }
 };
+
+TEST_F(RegionSplit, LeavesWholeWhatIsToldPageByPage) {
+  hmk_region mixed = torn(0, 512);
+  hmk_region_set(&mixed, HMK_REGION_MIXED);
+  EXPECT_EQ(split({mixed}).size(), 1u);
+}
 
 TEST_F(RegionSplit, HalvesARegionWhoseSamplesDisagree) {
   const Regions r = split({torn(0, 512)});
@@ -301,9 +308,8 @@ TEST(RegionSample, LiesInItsRegionHoweverSmallAndWhicheverQuarterIsNoted) {
         r.flags = static_cast<__u16>(noted << HMK_REGION_QUARTER_SHIFT);
         for (std::uint32_t quota = 1; quota <= 5; ++quota) {
           for (std::uint64_t random = 0; random < 20; ++random) {
-            const std::uint64_t at =
-                hmk_region_sample(&r, nullptr, static_cast<std::uint32_t>(random) % quota, quota,
-                                  random, random);
+            const std::uint64_t at = hmk_region_sample(
+                &r, nullptr, static_cast<std::uint32_t>(random) % quota, quota, random, random);
             ASSERT_GE(at, r.start);
             ASSERT_LT(at, r.end);
           }

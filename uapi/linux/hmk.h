@@ -147,8 +147,9 @@ enum { HMK_FLUSH_NONE = 0, HMK_FLUSH_ROUND = 1 };
 /* num_scans windows of one length, cleared at each read: chapter 8's, hotness as HK-9 has it */
 #define HMK_SWITCH_EQUAL_WINDOWS	(1u << 4)
 /*
- * Read every page instead of samples while half of the budget pays for that. Not with
- * EQUAL_WINDOWS, nor with more than HMK_DENSE_SCANS reads.
+ * Read pages one by one: all of them instead of samples while half of the budget pays for that,
+ * else pieces of 2 MiB in turns, beside samples, if all have had their turn within 16 intervals.
+ * Not with EQUAL_WINDOWS, nor with more than HMK_DENSE_SCANS reads.
  */
 #define HMK_SWITCH_DENSE		(1u << 5)
 #define HMK_SWITCH_ALL			((1u << 6) - 1)

@@ -49,6 +49,8 @@ void hmk_dense_climb(__u8 *page, __u32 nr, __s32 rungs);
 __s32 hmk_dense_wish(const __u8 *page, __u32 nr);
 void hmk_dense_add(struct hmk_dense_sum *sum, const __u8 *page, __u32 nr, __u32 rung, __u32 age);
 __u32 hmk_dense_mean_q16(const __u8 *page, __u32 nr, __u32 rung);
+int hmk_dense_compare(const struct hmk_ladder *l, const struct hmk_dense_sum *sum,
+		      struct hmk_region *r);
 void hmk_dense_judge(const struct hmk_ladder *l, const struct hmk_dense_sum *sum,
 		     struct hmk_region *r);
 

@@ -43,7 +43,7 @@ struct hmk_schedule {
 	const struct hmk_ladder *ladder;
 	__u64 from_ns, end_ns;	/* nothing is cleared before, no read is due later */
 	__u64 flush_ns;		/* what a flush takes */
-	__u32 visit_ns;		/* what a look at a sample takes */
+	__u32 visit_ns[HMK_LADDER_MAX];	/* what a look at a sample takes, by rung */
 	__u32 depth;		/* open groups, the innermost is the last */
 	__u32 left[HMK_LADDER_MAX];	/* samples by rung that are not watched yet */
 	__u32 parts[HMK_LADDER_MAX];	/* of them, to come; 0: one */
@@ -64,7 +64,7 @@ struct hmk_step hmk_schedule_next(const struct hmk_schedule *s, __u64 now_ns);
 void hmk_schedule_opened(struct hmk_schedule *s, __u32 rung, __u32 nr, __u64 began_ns,
 			 __u64 flushed_ns);
 int hmk_schedule_read(struct hmk_schedule *s, __u64 now_ns);
-__u64 hmk_schedule_owed(const struct hmk_schedule *s);
+__u64 hmk_schedule_owed_ns(const struct hmk_schedule *s);
 
 /* The group that is read next; there is one. */
 static inline struct hmk_group *hmk_schedule_innermost(struct hmk_schedule *s)

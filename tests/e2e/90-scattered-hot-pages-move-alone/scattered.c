@@ -23,6 +23,8 @@
 #define SIZE (64 * MIB)
 #define PAGES (SIZE / PAGE)
 #define INTERVALS 16		/* at most, until all is told right and has moved */
+#define UNREAD_PAGES 32
+#define TURNS 4			/* as many times that many where pieces take turns */
 #define MAX_RECORDS 4096
 #define MAX_RANGES 512
 #define HOT_Q8 512		/* 4 accesses a second; hot pages have 50, all others none */
@@ -48,6 +50,8 @@ static int is_hot(unsigned long page, int set)
 }
 
 struct shared { volatile int ready, set, wrong; };
+
+static int turns;	/* the budget pays for some of the pieces in an interval: what was not read yet waits */
 
 /* Counts in each hot page, 50 times a second, and keeps the same counts elsewhere. */
 static void target(volatile unsigned long *at, struct shared *sh)
@@ -109,6 +113,12 @@ static unsigned int class_of(const struct hmk_record *r)
 	return (r->flags & HMK_RECORD_CLASS_MASK) >> HMK_RECORD_CLASS_SHIFT;
 }
 
+/* Where pieces take turns: told by its samples alone. (Page by page what is alike is small.) */
+static int is_unread(const struct hmk_record *r)
+{
+	return turns && !class_of(r) && r->resident_pages > UNREAD_PAGES;
+}
+
 /* How many pages of the area are told as hot, and as cold. Return: whether any by their class. */
 static int count(const char *at, unsigned long *hot, unsigned long *cold)
 {
@@ -116,7 +126,7 @@ static int count(const char *at, unsigned long *hot, unsigned long *cold)
 
 	*hot = *cold = 0;
 	for (size_t i = 0; i < nr; i++) {
-		if (records[i].start < (__u64)at || records[i].start >= (__u64)at + SIZE)
+		if (records[i].start < (__u64)at || records[i].start >= (__u64)at + SIZE || is_unread(&records[i]))
 			continue;
 		classes |= class_of(&records[i]) != 0;
 		*(records[i].rate_q8 >= HOT_Q8 ? hot : cold) += records[i].resident_pages;
@@ -137,7 +147,7 @@ static unsigned long move(int fd, const char *at, int hot, __u32 flags)
 		const struct hmk_record *r = &records[i];
 
 		if (r->start < (__u64)at || r->start >= (__u64)at + SIZE ||
-		    (r->rate_q8 >= HOT_Q8) != hot || r->node != from)
+		    (r->rate_q8 >= HOT_Q8) != hot || r->node != from || is_unread(r))
 			continue;
 		ranges[m.nr_ranges++] = (struct hmk_range){
 			.start = r->start, .length = r->length, .node = hot ? FAST : SLOW,
@@ -177,7 +187,7 @@ static void follow(int fd, pid_t pid, char *at, struct shared *sh, unsigned long
 
 	for (unsigned long i = 0; i < PAGES; i++)
 		hot += is_hot(i, sh->set);
-	for (int i = 0; i < INTERVALS && (told_hot != hot || told_cold != PAGES - hot || fast_hot != hot || fast_cold); i++) {
+	for (int i = 0; i < (turns ? TURNS : 1) * INTERVALS && (told_hot != hot || told_cold != PAGES - hot || fast_hot != hot || fast_cold); i++) {
 		next_interval(fd);
 		if (!count(at, &told_hot, &told_cold))
 			continue;	/* what a page costs is not known yet: samples, of regions that are alike */
@@ -221,6 +231,8 @@ static void prefer(int node)
 int main(int argc, char **argv)
 {
 	const __u32 flags = argc > 1 && !strcmp(argv[1], "vma") ? HMK_MOVE_FORCE_VMA : 0;
+
+	turns = argc > 1 && !strcmp(argv[1], "turns");
 	struct shared *sh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char *hole = mmap(NULL, SIZE + 2 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	char *at = (char *)(((unsigned long)hole + 2 * MIB - 1) & ~(2 * MIB - 1));
@@ -244,7 +256,7 @@ int main(int argc, char **argv)
 	struct hmk_attach a = {
 		.size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = pid,
 		.params = { .mask = HMK_PARAM_INTERVAL | HMK_PARAM_SWITCHES | HMK_PARAM_BUDGET,
-			    .interval_ns = 2000000000, .switches = HMK_SWITCH_DENSE, .budget_bp = 2000 },
+			    .interval_ns = 2000000000, .switches = HMK_SWITCH_DENSE, .budget_bp = turns ? 150 : 2000 },
 	};
 	const int fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 

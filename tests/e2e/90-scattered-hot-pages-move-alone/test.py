@@ -5,7 +5,7 @@
 # clock: host instructions
 """One page in eight is hot, scattered by chance over pieces of 2 MiB that are alike as a whole, and later others
 are. Read page by page, each hot page and no other is told as hot and moves alone when its class is named; so do the
-cold ones back; every write is kept. hmkd does so by itself: what is hot comes to the fast node and stays there, what is
+cold ones back; every write is kept; also where the budget pays for some of them in an interval, and they take turns. hmkd does so by itself: what is hot comes to the fast node and stays there, what is
 cold stays where it is."""
 import subprocess
 import sys
@@ -47,7 +47,7 @@ def ended() -> int:
 
 
 lib.load_module()
-for way in ("own", "vma"):
+for way in ("own", "vma", "turns"):
     print(lib.run(lib.helper("scattered"), way).stdout)
 
 program = subprocess.Popen([lib.helper("scattered"), "watch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
