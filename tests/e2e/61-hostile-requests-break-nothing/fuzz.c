@@ -439,10 +439,10 @@ static void *asks(void *arg)
 		turn = (long)below(OFTEN);
 		while ((turn -= often[verb]) >= 0)
 			verb++;
+		shared->verb[verb]++;	/* before: it may be killed in between */
 		if (verbs[verb](files[below(FILES)]) >= 0)
 			shared->accepted[verb]++;
 		end_request(trace);
-		shared->verb[verb]++;
 		shared->calls++;
 	}
 	return NULL;
