@@ -479,6 +479,7 @@ class Planner {
                                     .reason = victim.by_share   ? Reason::kShare
                                               : victim.exchange ? Reason::kExchange
                                                                 : Reason::kMadeRoom,
+                                    .leaf_shift = static_cast<std::uint8_t>(region.leaf_shift),
                                     .whi_q16 = region.whi_q16,
                                     .served = served,
                                     .serves = serves,

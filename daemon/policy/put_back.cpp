@@ -12,6 +12,8 @@ namespace hmk::policy {
 namespace {
 
 constexpr ProcessId kOurs = 0, kAnother = 1;
+// Of an extent nobody remembers how large its pages are.
+constexpr std::uint8_t kLargestLeaf = 21;
 
 Move back_move(const Ledger::Displaced& extent) {
   return {.process = kOurs,
@@ -21,6 +23,7 @@ Move back_move(const Ledger::Displaced& extent) {
           .from = extent.now,
           .to = extent.first,
           .reason = Reason::kPutBack,
+          .leaf_shift = kLargestLeaf,
           .served = kOurs};
 }
 

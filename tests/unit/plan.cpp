@@ -283,6 +283,14 @@ TEST(PlanDemotion, GoesOneTierDownWhileThereIsRoom) {
   EXPECT_EQ(p.demotions[0].reason, Reason::kMadeRoom);
 }
 
+TEST(PlanDemotion, SaysHowLargeTheVictimsPagesAre) {
+  std::vector<RegionView> regions = {region(0, 2, 0, 0), region(2, 2, 1, 3)};
+  regions[0].leaf_shift = 21;
+  const Plan plan = make_plan(regions, std::vector{tier(0, 0), tier(1, 10)}, limit(10));
+  ASSERT_EQ(plan.demotions.size(), 1u);
+  EXPECT_EQ(plan.demotions[0].leaf_shift, 21);
+}
+
 TEST(PlanDemotion, MakesRoomInAnyTierThatIsADestination) {
   const Plan p = plan({region(0, 2, 0, 3), region(2, 2, 1, 0), region(4, 2, 3, 2)},
                       {tier(0, 0), tier(1, 0), tier(2, 2), tier(3, 0)});
