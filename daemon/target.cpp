@@ -232,7 +232,9 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
           {.node = id,
            .total = node.total_bytes,
            .free = usable_free(node),
-           .reserve = static_cast<policy::Bytes>(std::llround(reserve * share)),
+           // Below its watermarks a node has less than no room.
+           .reserve =
+               static_cast<policy::Bytes>(std::llround(reserve * share)) + below_watermarks(node),
            .latency_ns = tier.latency_ns,
            .write_latency_ns = tier.write_latency_ns,
            .bandwidth_mib = tier.bandwidth_mib / static_cast<std::uint32_t>(tier.nodes.size()),

@@ -62,7 +62,8 @@ struct TierView {
   NodeId node = kNoNode;
   Bytes total = 0;
   Bytes free = 0;
-  Bytes reserve = 0;                   // kept free by us, above the kernel's watermarks
+  Bytes reserve = 0;                   // kept free by us, above the kernel's watermarks,
+                                       // and what the node lacks to those
   std::uint32_t latency_ns = 0;        // of a read, alike in a tier; 0 unknown
   std::uint32_t write_latency_ns = 0;  // 0 unknown, as a read's
   std::uint32_t bandwidth_mib = 0;     // MiB/s; 0 unknown, as if without limit

@@ -135,6 +135,10 @@ std::uint64_t usable_free(const Node& node) {
   return node.free_bytes - std::min(node.free_bytes, node.watermark_bytes);
 }
 
+std::uint64_t below_watermarks(const Node& node) {
+  return node.watermark_bytes - std::min(node.free_bytes, node.watermark_bytes);
+}
+
 std::vector<Tier> order_tiers(const Machine& machine, const TierQuestion& question) {
   const std::set<int> homes = homes_or_first(machine, question.homes);
   if (!question.fixed.empty()) return tiers_as_told(machine, question, homes);

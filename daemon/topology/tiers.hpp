@@ -41,6 +41,8 @@ struct TierQuestion {
 
 /// What may be used of a node: above the watermarks the kernel keeps free.
 std::uint64_t usable_free(const Node& node);
+/// What it lacks to them.
+std::uint64_t below_watermarks(const Node& node);
 
 /// Nodes with memory the process may use. Those of one class of latency, as seen from all of its
 /// homes, are one tier. Without latencies the distance stands for them, and a node with CPUs is

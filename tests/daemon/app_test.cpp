@@ -212,6 +212,22 @@ TEST_F(AppTest, MakesRoomWhenTheFastestTierIsFull) {
   EXPECT_EQ(kernel_.tickets[0].ranges[1].node, 0);
 }
 
+// It lacks a region to them, and another rises.
+TEST_F(AppTest, BringsANodeAboveItsWatermarksAsWell) {
+  test::put_node(tree_, {0, "0-1", "10 20 30 40", 262144, 4096, 90, 95000});
+  tree_.put("proc/zoneinfo", "Node 0, zone   Normal\n        high     1536\n");
+  config_.mode = Mode::manage;
+  config_.reserve = 0;
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0), region(4 * kMiB, 0, 0.0),
+                               region(8 * kMiB, 0, 0.0), region(12 * kMiB, 0, 0.0)}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  std::vector<int> nodes;
+  for (const hmk_range& range : kernel_.tickets[0].ranges) nodes.push_back(range.node);
+  EXPECT_EQ(nodes, (std::vector{1, 0, 1}));
+}
+
 TEST_F(AppTest, WhatTheBandwidthHoldsBackIsSentWhenItsTimeHasCome) {
   config_.mode = Mode::manage;
   config_.bandwidth = {{{3, 0}, 100 * kMiB}};

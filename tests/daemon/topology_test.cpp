@@ -44,6 +44,16 @@ TEST(IdList, ReadsTheKernelsFormat) {
   EXPECT_EQ(parse_id_list("3-1,x,-5,0-99999999"), std::set<int>{});
 }
 
+TEST(Machine, ANodeHasRoomAboveItsWatermarksOrLacksIt) {
+  Node node;
+  node.watermark_bytes = 8192;
+  for (const std::uint64_t free : {0, 4096, 8192, 12288}) {
+    node.free_bytes = free;
+    EXPECT_EQ(usable_free(node), free > 8192 ? 4096u : 0u);
+    EXPECT_EQ(below_watermarks(node), 8192 - std::min<std::uint64_t>(free, 8192));
+  }
+}
+
 TEST(Machine, ReadsNodesMemoryAndHmat) {
   Tree tree;
   put_four_tiers(tree);
@@ -58,6 +68,8 @@ TEST(Machine, ReadsNodesMemoryAndHmat) {
   EXPECT_EQ(node.free_bytes, 131072ull * 1024);
   EXPECT_EQ(node.watermark_bytes, 100u * 4096);
   EXPECT_EQ(machine.nodes.at(0).watermark_bytes, 7u * 4096);
+  EXPECT_EQ(usable_free(node), node.free_bytes - 100 * 4096);
+  EXPECT_EQ(below_watermarks(node), 0u);
   EXPECT_EQ(node.distance.at(0), 30);
   ASSERT_TRUE(node.access);
   EXPECT_EQ(node.access->latency_ns, 275u);
