@@ -11,6 +11,13 @@ namespace {
 // So much of a tier is empty at most because its room is not used yet.
 constexpr std::uint64_t kPieceBytes = 4ull << 20;
 constexpr std::uint64_t kPieceAlign = 2ull << 20;  // no huge page is cut
+// The module refuses a chunk of 2 MiB that does not fit as a whole, and sees less room than there
+// is: pages that it frees stay in the lists of a CPU, for a node as much as its low watermark. So
+// what found no room is sent again in so many pieces, of no less than the smallest size.
+constexpr std::uint64_t kSmallerBy = 8, kSmallestBytes = 32ull << 10;
+// It is given up after so many tickets in a row that moved less than such a part of what they left.
+constexpr unsigned kMostIdle = 3;
+constexpr std::uint64_t kIdlePart = 16;
 // A new plan waits for the ticket in flight, and a ticket costs nothing beside its copies.
 constexpr std::uint64_t kTicketBytes = 32ull << 20;
 constexpr std::size_t kTicketRanges = 4096;
@@ -24,12 +31,14 @@ std::uint64_t piece_length(const policy::Move& move) {
   return static_cast<std::uint64_t>(Wide{kPieceBytes} * move.length / move.bytes);
 }
 
-std::vector<policy::Move> in_pieces(const policy::Move& move) {
+/// Pieces of at most so many bytes of addresses that end at multiples of `align`, a power of two.
+std::vector<policy::Move> in_pieces(const policy::Move& move, std::uint64_t most,
+                                    std::uint64_t align) {
   std::vector<policy::Move> pieces;
-  const std::uint64_t end = move.start + move.length, most = piece_length(move);
+  const std::uint64_t end = move.start + move.length;
   policy::Move piece = move;
   for (std::uint64_t left = move.bytes; piece.start < end; piece.start += piece.length) {
-    const std::uint64_t stop = std::min(end, (piece.start + most) & ~(kPieceAlign - 1));
+    const std::uint64_t stop = std::min(end, (piece.start + most) & ~(align - 1));
     piece.length = stop - piece.start;
     // Pages taken as evenly spread; the last piece has what is left.
     const auto share = static_cast<std::uint64_t>(Wide{move.bytes} * piece.length / move.length) &
@@ -42,6 +51,21 @@ std::vector<policy::Move> in_pieces(const policy::Move& move) {
     pieces.push_back(piece);
   }
   return pieces;
+}
+
+std::vector<policy::Move> in_pieces(const policy::Move& move) {
+  return in_pieces(move, piece_length(move), kPieceAlign);
+}
+
+/// What of a piece found no room, in smaller ones. Which pages those are nobody told: they are
+/// taken as evenly spread.
+std::vector<policy::Move> in_smaller_pieces(policy::Move move, std::uint64_t no_room) {
+  if (move.bytes != 0)
+    move.saved_ns_per_s *= static_cast<double>(no_room) / static_cast<double>(move.bytes);
+  move.bytes = no_room;
+  const std::uint64_t align = std::max(std::uint64_t{1} << move.leaf_shift, kSmallestBytes);
+  const std::uint64_t parts = std::clamp<std::uint64_t>(no_room / kSmallestBytes, 1, kSmallerBy);
+  return in_pieces(move, std::max(move.length / parts, align), align);
 }
 
 std::uint32_t range_flags(const policy::Move& move) {
@@ -117,7 +141,7 @@ Result<void> Mover::cancel() {
 }
 
 Result<void> Mover::start(const policy::Plan& plan, TierNodes tiers, std::uint64_t seq) {
-  waiting_.clear();
+  abandon();
   std::vector<policy::Move> own;
   for (const policy::Move& victim : plan.demotions) {
     if (victim.process == victim.served)
@@ -210,7 +234,7 @@ Result<void> Mover::send() {
   leave_what_is_there();
   if (waiting_.empty()) return {};
   held_until_.reset();
-  Ticket ticket{next_cookie_, {}, {}};
+  Ticket ticket{next_cookie_, plan_, {}, {}};
   std::uint64_t bytes = 0;
   for (const Step& step : waiting_) {
     bytes += step.move.bytes;
@@ -240,6 +264,7 @@ Result<void> Mover::send() {
 Result<void> Mover::finish(std::uint64_t cookie, std::uint64_t time_ns) {
   if (!in_flight_ || in_flight_->cookie != cookie) return {};  // nobody's: nothing to account for
   const std::vector<Step> steps = std::move(in_flight_->steps);
+  const bool is_of_this_plan = in_flight_->plan == plan_;
   ended_.push_back({time_ns, std::move(in_flight_->spans)});
   in_flight_.reset();
   const auto results = device_.result(cookie, steps.size());
@@ -247,9 +272,46 @@ Result<void> Mover::finish(std::uint64_t cookie, std::uint64_t time_ns) {
     abandon();
     return results.error();
   }
-  for (std::size_t i = 0; i < steps.size() && i < results->size(); ++i)
-    account(steps[i], (*results)[i]);
+  std::uint64_t moved = 0, no_room = 0;  // pages
+  for (const hmk_range_result& result : *results) {
+    moved += moved_pages(result);
+    no_room += result.refused[HMK_REFUSED_NO_ROOM];
+  }
+  const bool is_idle = moved * kIdlePart < no_room;
+  std::vector<Step> again;
+  for (std::size_t i = 0; i < steps.size() && i < results->size(); ++i) {
+    const hmk_range_result& result = (*results)[i];
+    const std::uint64_t pages = result.refused[HMK_REFUSED_NO_ROOM];
+    const unsigned idle = is_idle ? steps[i].idle + 1 : 0;
+    const bool goes_on = is_of_this_plan && pages != 0 && result.error == 0 && idle < kMostIdle;
+    account(steps[i], result, goes_on);
+    if (!goes_on) continue;
+    for (const policy::Move& piece : in_smaller_pieces(steps[i].move, pages * policy::kPage))
+      again.push_back({piece, steps[i].rises, idle});
+  }
+  send_next(again);
   return send();
+}
+
+/// Before all that waits, in turns of a piece down and a piece up: where the tiers on both sides
+/// are full, each turn makes the room of the next.
+void Mover::send_next(std::span<const Step> steps) {
+  std::deque<Step> down, ordered;
+  std::ranges::copy_if(steps, std::back_inserter(down), [](auto& step) { return !step.rises; });
+  std::int64_t lead = 0;  // bytes; in pairs of a piece more
+  for (const Step& step : steps) {
+    if (!step.rises) continue;
+    const auto bytes = static_cast<std::int64_t>(step.move.bytes);
+    const std::int64_t needed = flags_ & HMK_MOVE_PAIRED ? 2 * bytes : bytes;
+    for (; !down.empty() && lead < needed; down.pop_front()) {
+      lead += static_cast<std::int64_t>(down.front().move.bytes);
+      ordered.push_back(down.front());
+    }
+    lead -= bytes;
+    ordered.push_back(step);
+  }
+  std::ranges::copy(down, std::back_inserter(ordered));
+  waiting_.insert(waiting_.begin(), ordered.begin(), ordered.end());
 }
 
 void Mover::forget_ended_before(std::uint64_t counted_ns) {
@@ -266,8 +328,11 @@ bool Mover::is_moving(std::uint64_t start, std::uint64_t length) const {
          std::ranges::any_of(ended_, meets, &Ended::spans);
 }
 
-void Mover::account(const Step& step, const hmk_range_result& result) {
+/// `goes_on`: what found no room is sent again, and is no refusal yet.
+void Mover::account(const Step& step, hmk_range_result result, bool goes_on) {
   const policy::Move& move = step.move;
+  const bool no_room = result.refused[HMK_REFUSED_NO_ROOM] != 0;
+  if (goes_on) result.refused[HMK_REFUSED_NO_ROOM] = 0;
   on_end_(move, result);
   // Gathering brings the rest of a region to where most of it is: from anywhere.
   const bool gathers = move.from == move.to;
@@ -284,7 +349,6 @@ void Mover::account(const Step& step, const hmk_range_result& result) {
   // without room is not the range's fault, nor is that of a class all pages are elsewhere.
   const auto moved = moved_pages(result);
   const auto refused = refused_pages(result) - result.refused[HMK_REFUSED_NO_ROOM];
-  const bool no_room = result.refused[HMK_REFUSED_NO_ROOM] != 0;
   const bool is_empty = moved == 0 && !no_room && move.page_class == 0;
   if (result.error == -ECANCELED) return;
   if (result.error != 0 || refused > moved || is_empty)

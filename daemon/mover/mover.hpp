@@ -8,6 +8,9 @@
 // before it is sent, and what is in that tier stays: a record tells two nodes of a region, as they
 // were when it was counted. With HMK_MOVE_PAIRED two pieces are under way at a time, so that one is
 // demoted while the one before is promoted, and what makes room leads by one piece more.
+// What finds no room goes on in smaller pieces, down and up by turns, before the rest of the plan:
+// full tiers change places through what little is free. It is given up when that, too, leads to
+// nothing.
 //
 //   mover.start(plan, tiers, seq);
 //   on HMK_EVENT_TICKET: mover.finish(cookie, time_ns);
@@ -17,6 +20,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "device/device.hpp"
@@ -45,7 +49,10 @@ class Mover {
   /// Ask the module whether it would take a plan; moves nothing.
   Result<void> rehearse(const policy::Plan& plan);
   /// Send nothing more of this plan; the ticket in flight finishes by itself.
-  void abandon() { waiting_.clear(); }
+  void abandon() {
+    waiting_.clear();
+    ++plan_;
+  }
   /// And stop that one, too: it ends soon, and is accounted for as far as it came.
   Result<void> cancel();
 
@@ -76,11 +83,13 @@ class Mover {
   struct Step {
     policy::Move move;
     bool rises;
+    unsigned idle = 0;  // tickets in a row in which it found no room and hardly anything moved
   };
   // start, end; by start and apart
   using Spans = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   struct Ticket {
     std::uint64_t cookie;
+    std::uint64_t plan;       // that it is of
     std::vector<Step> steps;  // in the order in which they run
     Spans spans;
   };
@@ -93,10 +102,11 @@ class Mover {
   void lead_by_a_piece();
   void enqueue(const policy::Move& promotion, std::span<const policy::Move> victims);
   Result<void> send();
+  void send_next(std::span<const Step> steps);
   bool may_be_there(const policy::Move& move) const;
   void leave_what_is_there();
   std::vector<Step> parts_elsewhere(const Step& step);
-  void account(const Step& step, const hmk_range_result& result);
+  void account(const Step& step, hmk_range_result result, bool goes_on);
   Pace::Pair pair_of(const Step& step) const;
 
   Device& device_;
@@ -109,6 +119,7 @@ class Mover {
   std::uint64_t seq_ = 0;
   std::uint32_t flags_ = 0;
   std::uint64_t next_cookie_ = 1;
+  std::uint64_t plan_ = 0;  // number of the one that is under way
   MoveCounters counters_;
   BackOff back_off_;
   PingPong ping_pong_;

@@ -284,6 +284,134 @@ TEST_F(MoverTest, ATierWithoutRoomIsNotTheFaultOfTheRange) {
   EXPECT_FALSE(mover_.back_off().is_blocked(0, kMiB, 8));
 }
 
+hmk_range_result no_room(const hmk_range& range) {
+  hmk_range_result result{};
+  result.refused[HMK_REFUSED_NO_ROOM] = range.length / HMK_PAGE_SIZE;
+  return result;
+}
+
+TEST_F(MoverTest, WhatFindsNoRoomGoesOnInEighthsDownAndUpByTurns) {
+  policy::Plan plan;
+  plan.promotions = {move_of(0, 2 * kMiB, 3, 0), move_of(8 * kMiB, kMiB, 2, 0)};
+  plan.demotions = {move_of(32 * kMiB, 2 * kMiB, 0, 1)};
+  plan.promotions[0].saved_ns_per_s = 800;
+  std::vector<policy::Move> ended;
+  mover_.on_end([&](const policy::Move& move, const hmk_range_result& result) {
+    EXPECT_EQ(result.refused[HMK_REFUSED_NO_ROOM], 0u);
+    ended.push_back(move);
+  });
+  ASSERT_TRUE(mover_.start(plan, kFour, 1));
+  EXPECT_EQ(starts(0), (Starts{32 * kMiB, 0, 8 * kMiB}));
+  finish([](const hmk_range& range) {
+    return range.start == 8 * kMiB ? all_clean(range) : no_room(range);
+  });
+  Starts turns;
+  for (std::uint64_t at = 0; at < 2 * kMiB; at += kMiB / 4) {
+    turns.push_back(32 * kMiB + at);
+    turns.push_back(at);
+  }
+  EXPECT_EQ(starts(0), turns);
+  EXPECT_EQ(kernel_.tickets[0].ranges[1].length, kMiB / 4);
+  finish(all_clean);
+  EXPECT_FALSE(mover_.is_busy());
+  EXPECT_EQ(mover_.counters().promoted_bytes, 3 * kMiB);
+  EXPECT_EQ(mover_.counters().demoted_bytes, 2 * kMiB);
+  EXPECT_EQ(mover_.counters().refused_bytes[HMK_REFUSED_NO_ROOM], 0u);
+  EXPECT_EQ(ended.back().bytes, kMiB / 4);
+  EXPECT_DOUBLE_EQ(ended.back().saved_ns_per_s, 100);
+}
+
+TEST_F(MoverTest, InPairsWhatFindsNoRoomIsLedByAPieceMore) {
+  policy::Plan plan;
+  plan.promotions = {move_of(0, kMiB, 3, 0)};
+  plan.demotions = {move_of(32 * kMiB, kMiB, 0, 1)};
+  mover_.set_flags(HMK_MOVE_PAIRED);
+  ASSERT_TRUE(mover_.start(plan, kFour, 1));
+  finish(no_room);
+  const Starts all = starts(0);
+  ASSERT_EQ(all.size(), 16u);
+  EXPECT_EQ(Starts(all.begin(), all.begin() + 5),
+            (Starts{32 * kMiB, 32 * kMiB + kMiB / 8, 0, 32 * kMiB + kMiB / 4, kMiB / 8}));
+  EXPECT_EQ(all.back(), kMiB - kMiB / 8);
+}
+
+TEST_F(MoverTest, WhatFindsNoRoomThriceWhileNothingMovesIsGivenUp) {
+  policy::Plan plan;
+  plan.promotions = {move_of(0, kMiB, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
+  for (const std::size_t ranges : {1, 8, 32}) {  // the smallest are of 32 KiB
+    ASSERT_EQ(kernel_.tickets.size(), 1u);
+    EXPECT_EQ(kernel_.tickets[0].ranges.size(), ranges);
+    EXPECT_EQ(mover_.counters().refused_bytes[HMK_REFUSED_NO_ROOM], 0u);
+    finish(no_room);
+  }
+  EXPECT_FALSE(mover_.is_busy());
+  EXPECT_EQ(mover_.counters().refused_bytes[HMK_REFUSED_NO_ROOM], kMiB) << "counted once";
+  EXPECT_FALSE(mover_.back_off().is_blocked(0, kMiB, 2));
+}
+
+TEST_F(MoverTest, ItGoesOnWhileASixteenthOfItMoves) {
+  for (const unsigned moved : {16u, 15u}) {
+    policy::Plan plan;
+    plan.promotions = {move_of(0, kMiB, 3, 0),
+                       move_of(2 * kMiB, std::uint64_t{moved} * 4096, 3, 0)};
+    ASSERT_TRUE(mover_.start(plan, kTwo, 1));
+    const auto judge = [=](const hmk_range& range) {
+      hmk_range_result result = no_room(range);
+      if (range.start < 2 * kMiB) return result;
+      return all_clean(range);
+    };
+    finish(judge);  // 256 pages find none
+    for (unsigned tries = 0; tries < 2; ++tries) finish(no_room);
+    EXPECT_EQ(mover_.is_busy(), moved == 16) << "the first was no failure";
+    mover_.abandon();
+    if (moved == 16) finish(no_room);
+    EXPECT_FALSE(mover_.is_busy());
+  }
+}
+
+TEST_F(MoverTest, ForRoomNoHugePageIsCutAndWhatIsSmallStaysWhole) {
+  policy::Plan plan;
+  plan.promotions = {move_of(0, 4 * kMiB, 3, 0), move_of(8 * kMiB, 2 * kMiB, 3, 0)};
+  plan.promotions[0].leaf_shift = 21;
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
+  finish([](const hmk_range& range) {
+    hmk_range_result result = no_room(range);
+    if (range.start == 0) return result;
+    result.refused[HMK_REFUSED_NO_ROOM] = 15;  // of 512 pages
+    result.pages_clean = 497;
+    return result;
+  });
+  EXPECT_EQ(starts(0), (Starts{0, 2 * kMiB, 8 * kMiB}));
+  EXPECT_EQ(kernel_.tickets[0].ranges[2].length, 2 * kMiB);
+}
+
+TEST_F(MoverTest, ForRoomAPieceOfAClassIsCutByWhatItHolds) {
+  policy::Plan plan;
+  plan.promotions = {class_move(7, 0, 64 * kMiB, kMiB / 8, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
+  finish([](const hmk_range&) {
+    hmk_range_result result{};
+    result.refused[HMK_REFUSED_NO_ROOM] = 32;
+    return result;
+  });
+  const auto& ranges = kernel_.tickets.at(0).ranges;
+  ASSERT_EQ(ranges.size(), 4u) << "of 32 KiB each";
+  EXPECT_EQ(ranges[1].start, 16 * kMiB);
+  EXPECT_EQ(ranges[1].flags, HMK_RANGE_CLASS(6) | HMK_RANGE_FROM(3));
+}
+
+TEST_F(MoverTest, WhatFoundNoRoomOfAnOlderPlanIsNotSentAgain) {
+  policy::Plan plan;
+  plan.promotions = {move_of(0, kMiB, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
+  plan.promotions = {move_of(8 * kMiB, kMiB, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, kTwo, 2));
+  finish(no_room);
+  EXPECT_EQ(mover_.counters().refused_bytes[HMK_REFUSED_NO_ROOM], kMiB);
+  EXPECT_EQ(starts(0), Starts{8 * kMiB});
+}
+
 TEST_F(MoverTest, WhatGoesToAndFroIsCountedAndThenLeftAlone) {
   policy::Plan up, down;
   up.promotions = {move_of(0, kMiB, 3, 0)};
