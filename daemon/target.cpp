@@ -43,6 +43,7 @@ policy::RegionView to_view(const hmk_record& record) {
   view.written = 2 * record.writes > record.samples;
   view.leaf_shift = record.leaf_shift;
   view.page_class = page_class(record);
+  view.stale = (record.flags & HMK_RECORD_STALE) != 0;
   return view;
 }
 

@@ -40,6 +40,7 @@ struct RegionView {
   std::uint8_t leaf_shift = 12;   // largest page-table leaf seen: cuts respect it
   std::uint8_t page_class = 0;    // of its pages + 1, the more the hotter; 0: all pages
   bool movable = true;            // false: in flight, or backing off; takes no part
+  bool stale = false;             // not sampled in the last interval: nothing new is known
   bool written = false;           // most samples were of pages written since they came here (HK-58)
 };
 

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "policy/join.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <ranges>
+
+#include "policy/gain.hpp"
+
+namespace hmk::policy {
+namespace {
+
+constexpr std::uint8_t kSmallLeaf = 12;
+constexpr int kTwiceQ8 = 256;  // of a rate
+constexpr double kPages = static_cast<double>(kHuge) / kPage;
+
+std::uint64_t first_in(const RegionView& region) {
+  return (region.start + kHuge - 1) & ~(kHuge - 1);
+}
+
+std::uint64_t end_of(const RegionView& region) {
+  return region.start + region.length;
+}
+
+/// The nodes of the first tier lie side by side.
+std::span<const TierView> fastest(std::span<const TierView> tiers) {
+  std::size_t nodes = tiers.empty() ? 0 : 1;
+  while (nodes < tiers.size() && tiers[nodes].joins) ++nodes;
+  return tiers.first(nodes);
+}
+
+/// All there, where it belongs, alike, and not about to move.
+bool is_whole(const RegionView& region, std::span<const TierView> fast) {
+  return region.page_class == 0 && region.movable && region.resident == region.length &&
+         region.away == 0 && std::ranges::find(fast, region.node, &TierView::node) != fast.end();
+}
+
+bool may_be_joined(const std::optional<Joins::Areas>& areas, std::uint64_t start) {
+  if (!areas) return true;
+  const auto after = std::ranges::upper_bound(*areas, start, {}, [](auto& a) { return a.first; });
+  return after != areas->begin() && std::prev(after)->second >= start + kHuge;
+}
+
+bool pays(double saved_ns_per_s, const Joins::Terms& terms) {
+  return saved_ns_per_s * terms.horizon_s > kPages * terms.ns_per_page;
+}
+
+/// A factor of two, and more than chance explains.
+bool has_changed(int rate_q8, double dev_q8, int now_q8, double now_dev_q8) {
+  const int difference = std::abs(now_q8 - rate_q8);
+  return difference > kTwiceQ8 &&
+         difference > GainModel::kDeviations * std::hypot(dev_q8, now_dev_q8);
+}
+
+}  // namespace
+
+Joins::Watched Joins::follow(const Watched& before, const Watched& now) {
+  Watched followed = now;
+  if (before.node != now.node ||
+      has_changed(before.rate_q8, before.rate_dev_q8, now.rate_q8, now.rate_dev_q8))
+    return followed;
+  followed.rate_q8 = before.rate_q8;
+  followed.rate_dev_q8 = before.rate_dev_q8;
+  followed.intervals = std::min(before.intervals + 1, kSteady);
+  return followed;
+}
+
+/// Of a region without any huge entry: all that lies in it.
+void Joins::watch(const RegionView& region, const Terms& terms, ByStart& now) const {
+  Watched seen{.node = region.node,
+               .rate_q8 = region.rate_q8,
+               .rate_dev_q8 = region.rate_dev_q8,
+               .intervals = 1,
+               .saved_ns_per_s = accesses_per_s(heat_of(region), kHuge) * terms.scale * kWalkNs};
+  if (!pays(seen.saved_ns_per_s, terms)) return;
+  for (std::uint64_t at = first_in(region); at + kHuge <= end_of(region); at += kHuge) {
+    if (is_left_alone(at, terms.seq) || !may_be_joined(terms.areas, at)) continue;
+    const auto before = watched_.find(at);
+    now.emplace_hint(now.end(), at, before == watched_.end() ? seen : follow(before->second, seen));
+  }
+}
+
+/// Of a region that says nothing new of its stretches: what is known of them.
+void Joins::keep(const RegionView& region, bool is_new, ByStart& now) const {
+  for (auto at = watched_.lower_bound(region.start);
+       at != watched_.end() && at->first + kHuge <= end_of(region); ++at)
+    if (at->second.node == region.node && (is_new || at->second.intervals == kSteady))
+      now.emplace_hint(now.end(), *at);
+}
+
+std::vector<Join> Joins::choose(std::span<const RegionView> regions, const Terms& terms) {
+  forget_old(terms.seq);
+  const std::span<const TierView> fast = fastest(terms.tiers);
+  ByStart now;
+  for (const RegionView& region : regions) {
+    if (!is_whole(region, fast)) continue;
+    if (region.stale)
+      keep(region, true, now);
+    else if (region.leaf_shift == kSmallLeaf)
+      watch(region, terms, now);
+    else  // some of it was joined, which hides the heat of the rest
+      keep(region, false, now);
+  }
+  std::vector<Join> all;
+  all.reserve(now.size());
+  for (const auto& [start, seen] : now) all.push_back({start, seen.node, seen.saved_ns_per_s});
+  std::ranges::stable_sort(all, std::greater{}, &Join::saved_ns_per_s);
+  for (; all.size() > kMostWatched; all.pop_back()) now.erase(all.back().start);
+  watched_ = std::move(now);
+
+  std::map<NodeId, Bytes> free;
+  for (const TierView& tier : fast) free[tier.node] = tier.free;
+  std::vector<Join> chosen;
+  for (const Join& join : all) {
+    if (chosen.size() == kMostBytes / kHuge) break;
+    if (watched_.at(join.start).intervals < kSteady || free[join.node] < kHuge) continue;
+    free[join.node] -= kHuge;
+    chosen.push_back(join);
+  }
+  return chosen;
+}
+
+bool Joins::is_left_alone(std::uint64_t start, std::uint64_t seq) const {
+  const auto left = left_.find(start);
+  return left != left_.end() && seq <= left->second.until;
+}
+
+void Joins::leave_alone(Left& left, std::uint64_t seq, std::uint64_t pause) {
+  left.pause = pause;
+  left.until = seq + pause;
+}
+
+void Joins::joined(std::uint64_t start, std::uint64_t seq) {
+  watched_.erase(start);
+  Left& left = left_[start];
+  left.refusals = 0;
+  leave_alone(left, seq, kLeftAlone << std::min(left.joins++, kMostDoublings));
+}
+
+void Joins::refused(std::uint64_t start, std::uint64_t seq) {
+  watched_.erase(start);
+  Left& left = left_[start];
+  leave_alone(left, seq, std::uint64_t{kSteady} << std::min(left.refusals++, kMostDoublings));
+}
+
+/// As long again as it was left alone it is remembered; of too many, the half that ends first.
+void Joins::forget_old(std::uint64_t seq) {
+  std::erase_if(left_, [=](const auto& entry) {
+    return seq > entry.second.until + entry.second.pause + kSteady;
+  });
+  if (left_.size() <= kMostLeft) return;
+  std::vector<std::uint64_t> ends;
+  ends.reserve(left_.size());
+  for (const auto& [start, left] : left_) ends.push_back(left.until);
+  const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(ends.size() / 2);
+  std::ranges::nth_element(ends, middle);
+  std::erase_if(left_, [end = *middle](const auto& entry) { return entry.second.until <= end; });
+}
+
+}  // namespace hmk::policy
