@@ -128,6 +128,13 @@ json pairs_of(const MoveCounters& moved) {
   return pairs;
 }
 
+json not_joined_of(const JoinCounters& joins) {
+  json tries = json::object();
+  for (std::size_t why = 0; why < kNotJoined; ++why)
+    tries[std::string(not_joined_name(static_cast<NotJoined>(why)))] = joins.not_joined[why];
+  return tries;
+}
+
 /// Null when nobody counts them.
 json waits_of(const Target& target, const App& app) {
   const Waits* const waits = app.options().waits;
@@ -168,6 +175,7 @@ json numa_balancing_of(const Target& target) {
 
 json stats_of(Target& target, const App& app) {
   const MoveCounters& moved = target.mover().counters();
+  const JoinCounters& joins = target.joins();
   json row{{"pid", target.pid()},
            {"comm", target.process().comm},
            {"mode", mode_of(target, app)},
@@ -190,6 +198,10 @@ json stats_of(Target& target, const App& app) {
            {"copy_ns", moved.copy_ns},
            {"commit_ns", moved.commit_ns},
            {"commit_max_ns", moved.commit_max_ns},
+           {"huge_joined", joins.joined},
+           {"huge_not_joined", not_joined_of(joins)},
+           {"join_ns", joins.ns},
+           {"join_max_ns", joins.longest_ns},
            {"numa_balancing", numa_balancing_of(target)},
            {"waits", waits_of(target, app)},
            {"gain", report_gain(target, app.config())}};

@@ -69,6 +69,7 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session)
       process_(std::move(process)),
       session_(std::move(session)),
       mover_(*session_.device),
+      joiner_(pid, session_.collapse),
       ranking_({}, {}) {
   weighed_cpu_ns_ = process_.cpu_ns;
   mover_.on_end([this](const policy::Move& move, const hmk_range_result& result) {
@@ -96,6 +97,7 @@ void Target::put_back(const Surroundings& around) {
 
 void Target::config_changed(const Config& config) {
   if (mode(config) != Mode::manage) stop_moves();
+  if (!config.join_huge) joiner_.stop();
   const auto before = std::exchange(overhead_bp_, config.overhead_bp);
   if (before != overhead_bp_ && balance_.effort().is_reduced()) spend(config);
 }
@@ -172,6 +174,7 @@ void Target::take(const policy::Plan& plan, const Surroundings& around) {
   account(plan, around.config);
   timeline_.add(moment(mode(around.config)));
   move(plan, around);
+  join(plan, around);
 }
 
 void Target::look_around(const Surroundings& around) {
@@ -353,6 +356,51 @@ void Target::start_moves(const policy::Plan& plan, const Surroundings& around) {
   mover_.set_flags(move_flags(around.config));
   mover_.set_pace(&around.pace);
   check(mover_.start(plan, tier_nodes(), snapshot_.interval.seq));
+}
+
+/// Memory that all processes see may have huge pages by other rules, and those who map it as well
+/// would lose their entries: private memory only.
+std::vector<policy::RegionView> Target::join_views() const {
+  std::vector<policy::RegionView> views;
+  for (const hmk_record& record : parts()) {
+    if (record.kind != HMK_KIND_ANON || record.length < policy::kHuge || page_class(record) != 0)
+      continue;
+    views.push_back(to_view(record));
+    views.back().movable = !mover_.is_moving(record.start, record.length);
+  }
+  return views;
+}
+
+/// The records tell what was there when it was counted, and MADV_COLLAPSE fills what the program
+/// has given back since.
+bool Target::is_there(const policy::Join& join, const policy::Plan& plan) {
+  const auto meets = [&](const policy::Move& move) {
+    return move.start < join.start + policy::kHuge && join.start < move.start + move.length;
+  };
+  if (std::ranges::any_of(plan.promotions, meets) || std::ranges::any_of(plan.demotions, meets))
+    return false;
+  const auto places = device().places(join.start, policy::kHuge);
+  return places && std::ranges::all_of(*places, [&](int node) { return node == join.node; });
+}
+
+void Target::join(const policy::Plan& plan, const Surroundings& around) {
+  const Config& config = around.config;
+  const hmk_interval& interval = snapshot_.interval;
+  if (!config.join_huge || mode(config) != Mode::manage || is_putting_back_)
+    return joiner_.rest(interval.seq);
+  const policy::Measured measured = balance_.plans_by();
+  const std::vector<policy::TierView> tiers = tier_views(around);
+  const double intervals = std::min(horizon_for(config, interval.seq), measured.horizon);
+  const double seconds = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9;
+  joiner_.step(join_views(),
+               {.root = around.root,
+                .terms = {.seq = interval.seq,
+                          .horizon_s = intervals * seconds,
+                          .scale = measured.scale,
+                          .ns_per_page = static_cast<double>(page_ns(config)),
+                          .tiers = tiers},
+                .resident = interval.resident_pages * HMK_PAGE_SIZE,
+                .is_there = [&](const policy::Join& one) { return is_there(one, plan); }});
 }
 
 std::uint32_t Target::move_flags(const Config& config) const {

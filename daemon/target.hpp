@@ -19,6 +19,7 @@
 
 #include "config/config.hpp"
 #include "device/device.hpp"
+#include "joiner.hpp"
 #include "metrics/history.hpp"
 #include "metrics/timeline.hpp"
 #include "mover/mover.hpp"
@@ -60,8 +61,11 @@ class Target {
   /// The mode or the tiers may have changed.
   void config_changed(const Config& config);
 
-  /// Send no more of the plan that is moving, and stop what is under way.
-  void stop_moves() { check(mover_.cancel()); }
+  /// Send no more of the plan that is moving, and stop what is under way; join no more.
+  void stop_moves() {
+    check(mover_.cancel());
+    joiner_.stop();
+  }
 
   /// When to retry_moves() what the tiers' bandwidth holds back.
   auto held_until() const { return mover_.held_until(); }
@@ -99,6 +103,8 @@ class Target {
   const std::vector<Tier>& tiers() const { return tiers_; }
   const std::set<int>& homes() const { return homes_.nodes(); }
   const Mover& mover() const { return mover_; }
+  bool is_joining() const { return joiner_.is_busy(); }
+  const JoinCounters& joins() const { return joiner_.counters(); }
   const History& history() const { return history_; }
   const Timeline& timeline() const { return timeline_; }
   /// What its moves earn.
@@ -134,6 +140,9 @@ class Target {
   std::uint32_t move_flags(const Config& config) const;
   void start_moves(const policy::Plan& plan, const Surroundings& around);
   void send_back(const Surroundings& around);
+  void join(const policy::Plan& plan, const Surroundings& around);
+  std::vector<policy::RegionView> join_views() const;
+  bool is_there(const policy::Join& join, const policy::Plan& plan);
   void account(const policy::Plan& plan, const Config& config);
   void spend(const Config& config);
   Moment moment(Mode mode) const;
@@ -143,6 +152,7 @@ class Target {
   ProcessInfo process_;
   Session session_;
   Mover mover_;
+  Joiner joiner_;
   History history_;
   Timeline timeline_;
   policy::Balance balance_;

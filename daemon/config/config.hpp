@@ -76,6 +76,7 @@ struct Config {
   Copy copy = Copy::automatic;
   bool move_shared = false;  ///< also pages that other processes map
   bool move_bound = false;   ///< also out of the nodes the program has bound them to
+  bool join_huge = false;    ///< what is hot all over becomes one huge page again
   TierRates bandwidth;       ///< of moves; pairs without one are not limited
 
   std::vector<TierSpec> tiers;     ///< fastest first; empty: asked of the machine

@@ -331,6 +331,9 @@ const std::array kKeys{
     Key{"move_bound", "no or yes", kLive, kOwn,
         [](Config& c, Text t) { return set_word(c.move_bound, t, "yes", true, "no", false); },
         [](const Config& c) { return std::string(c.move_bound ? "yes" : "no"); }},
+    Key{"join_huge", "no or yes", kLive, kOwn,
+        [](Config& c, Text t) { return set_word(c.join_huge, t, "yes", true, "no", false); },
+        [](const Config& c) { return std::string(c.join_huge ? "yes" : "no"); }},
     Key{"bandwidth", "none, or FROM/TO=SIZE a second, 1MiB .. 1TiB", kLive, kOwn, set_bandwidth,
         bandwidth_text, true},
     Key{"tiers", "auto, or nodes or sets of nodes, fastest first", kLive, kOwn, set_tiers,
@@ -363,7 +366,7 @@ const std::array kKeys{
 
 /// By key: for completion.
 using Words = std::vector<std::string_view>;
-const std::array<std::pair<std::string_view, Words>, 26> kWords{{
+const std::array<std::pair<std::string_view, Words>, 27> kWords{{
     {"mode", {"track-only", "dry-run", "manage"}},
     {"windows", {"adaptive", "equal"}},
     {"tau1", {"auto"}},
@@ -386,6 +389,7 @@ const std::array<std::pair<std::string_view, Words>, 26> kWords{{
     {"move", {"auto", "sync"}},
     {"shared", {"no", "yes"}},
     {"move_bound", {"no", "yes"}},
+    {"join_huge", {"no", "yes"}},
     {"bandwidth", {"none"}},
     {"tiers", {"auto"}},
     {"metrics", {"off"}},

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "device/collapse.hpp"
 #include "util/result.hpp"
 
 namespace hmk {
@@ -60,6 +61,7 @@ struct Session {
   std::unique_ptr<Device> device;
   hmk_info info{};
   std::string instead = {};  ///< without the module: what tracks and what moves
+  Collapse collapse = {};    ///< joins huge pages; empty: nobody does
 };
 
 /// How a process is attached; app.cpp is given one, tests give their own.

@@ -52,4 +52,37 @@ void MoveCounters::add(const Moved& what, const hmk_range_result& result) {
   ++pair.ranges;
 }
 
+std::string_view not_joined_name(NotJoined why) {
+  static constexpr std::array<std::string_view, kNotJoined> kNames{"busy", "no_memory", "unfit",
+                                                                   "denied", "gone"};
+  return kNames[static_cast<std::size_t>(why)];
+}
+
+NotJoined why_not_joined(int err) {
+  switch (err) {
+    case EAGAIN:
+    case EBUSY:
+      return NotJoined::busy;
+    case ENOMEM:
+      return NotJoined::no_memory;
+    case EPERM:
+    case EACCES:
+    case ENOSYS:
+      return NotJoined::denied;
+    case ESRCH:
+      return NotJoined::gone;
+    default:
+      return NotJoined::unfit;
+  }
+}
+
+void JoinCounters::add(int err, std::uint64_t took_ns) {
+  if (err == 0)
+    ++joined;
+  else
+    ++not_joined[static_cast<std::size_t>(why_not_joined(err))];
+  ns += took_ns;
+  longest_ns = std::max(longest_ns, took_ns);
+}
+
 }  // namespace hmk

@@ -67,6 +67,28 @@ struct MoveCounters {
   void add(const Moved& what, const hmk_range_result& result);
 };
 
+/// Why 2 MiB were not joined into a huge page.
+enum class NotJoined : std::uint8_t {
+  busy,       ///< pages are pinned, locked or isolated, or the cgroup is full
+  no_memory,  ///< the node has no free 2 MiB, or part of it is unmapped by now
+  unfit,      ///< it may have no huge page
+  denied,     ///< hmkd may not, or the kernel cannot
+  gone,       ///< the process has ended
+};
+inline constexpr std::size_t kNotJoined = 5;  ///< of NotJoined
+/// "busy", "no_memory", ...
+std::string_view not_joined_name(NotJoined why);
+/// Of the errno of a Collapse.
+NotJoined why_not_joined(int err);
+
+struct JoinCounters {
+  std::uint64_t joined = 0;                            ///< huge pages
+  std::array<std::uint64_t, kNotJoined> not_joined{};  ///< tries, by NotJoined
+  std::uint64_t ns = 0, longest_ns = 0;                ///< of all tries, joined or not
+
+  void add(int err, std::uint64_t took_ns);
+};
+
 /// Pages that arrived on the target node.
 std::uint64_t moved_pages(const hmk_range_result& result);
 std::uint64_t refused_pages(const hmk_range_result& result);

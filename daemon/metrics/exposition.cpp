@@ -46,6 +46,11 @@ constexpr std::array kMetrics{
            "Of these, split because their parts differed."},
     Metric{"huge_left", "hmk_huge_pages_left", "counter", 1,
            "Of these, left because their parts were alike."},
+    Metric{"huge_joined", "hmk_huge_pages_joined", "counter", 1,
+           "Huge pages joined of small ones that were hot all over (join_huge)."},
+    Metric{"join_ns", "hmk_join_seconds", "counter", kSeconds, "Time of joining, joined or not."},
+    Metric{"join_max_ns", "hmk_join_longest_seconds", "gauge", kSeconds,
+           "Longest time that joining one took."},
     Metric{"planned_promote_bytes", "hmk_planned_promote_bytes", "counter", 1,
            "Bytes planned to be promoted."},
     Metric{"planned_demote_bytes", "hmk_planned_demote_bytes", "counter", 1,
@@ -156,6 +161,20 @@ void lists(Text& text, const json& report, const char* list, const std::vector<c
   });
 }
 
+/// A counter for each member of an object inside each target.
+void by_reason(Text& text, const json& report, const char* object,
+               const std::pair<const char*, const char*>& name_and_help) {
+  text.family(name_and_help.first, "counter", name_and_help.second);
+  each_target(report, [&](const json& target, const Labels& who) {
+    const json reasons = member(target, object);
+    for (const auto& [reason, count] : reasons.items()) {
+      Labels labels = who;
+      labels.emplace_back("reason", reason);
+      text.sample(labels, count);
+    }
+  });
+}
+
 /// Buckets as they are defined: each holds all shorter waits, too.
 void wait_histogram(Text& text, const json& waits, const Labels& who) {
   if (waits.is_null()) return;
@@ -194,15 +213,10 @@ std::string to_open_metrics(const json& status, const json& stats) {
   each_target(stats, [&](const json& target, const Labels& who) {
     wait_histogram(text, member(target, "waits"), who);
   });
-  text.family("hmk_refused_bytes", "counter", "Bytes that stayed where they were, by reason.");
-  each_target(stats, [&](const json& target, const Labels& who) {
-    const json refused = member(target, "refused_bytes");
-    for (const auto& [reason, bytes] : refused.items()) {
-      Labels labels = who;
-      labels.emplace_back("reason", reason);
-      text.sample(labels, bytes);
-    }
-  });
+  by_reason(text, stats, "refused_bytes",
+            {"hmk_refused_bytes", "Bytes that stayed where they were, by reason."});
+  by_reason(text, stats, "huge_not_joined",
+            {"hmk_huge_pages_not_joined", "Tries to join a huge page that failed, by reason."});
   text.family("hmk_moved_bytes", "counter", "Bytes moved, by pair of tiers.");
   lists(text, stats, "pairs", {"from_tier", "to_tier"}, "moved_bytes");
   for (const auto& [member, name, help] :

@@ -56,12 +56,12 @@ class Joins {
 
   using Areas = std::span<const std::pair<std::uint64_t, std::uint64_t>>;
   struct Terms {
-    std::uint64_t seq = 0;            // of the interval
-    double horizon_s = 0;             // within which a join has to pay
-    double scale = 1;                 // of the time an access takes: Measured::scale
-    double ns_per_page = 0;           // that joining takes
-    std::span<const TierView> tiers;  // fastest first, with what is free now
-    std::optional<Areas> areas = {};  // [start, end), ascending, that may be joined; none: all
+    std::uint64_t seq = 0;                 // of the interval
+    double horizon_s = 0;                  // within which a join has to pay
+    double scale = 1;                      // of the time an access takes: Measured::scale
+    double ns_per_page = 0;                // that joining takes
+    std::span<const TierView> tiers = {};  // fastest first, with what is free now
+    std::optional<Areas> areas = {};       // [start, end), ascending, that may be joined; none: all
   };
 
   /// `regions`: of private anonymous memory, in address order. The most worthwhile first, at most

@@ -61,7 +61,7 @@ class AppTest : public ::testing::Test {
               attached_.push_back(pid);
               FakeKernel& kernel = pid == kPid ? kernel_ : others_[pid];
               kernel.params = params;
-              return Session{std::make_unique<FakeDevice>(kernel), info_};
+              return Session{std::make_unique<FakeDevice>(kernel), info_, "", collapse_};
             },
             .root = tree_.root(),
             .module_info = info_,
@@ -104,6 +104,7 @@ class AppTest : public ::testing::Test {
   std::filesystem::path saved_;
   Waits* waits_ = nullptr;
   Newcomers* newcomers_ = nullptr;
+  Collapse collapse_;
   std::filesystem::path state_;
   int attach_error_ = 0, nr_tries_ = 0;
   bool ends_with_last_target_ = true;

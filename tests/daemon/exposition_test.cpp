@@ -73,6 +73,8 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
                       {"budget_percent", 5.0},
                       {"gain", {{"saved_ns", -2'000'000'000}, {"spent_ns", 500'000'000}}},
                       {"refused_bytes", {{"pinned", 8192}, {"busy", 0}}},
+                      {"huge_joined", 3},
+                      {"huge_not_joined", {{"busy", 2}}},
                       {"waits",
                        {{"count", 6},
                         {"total_ns", 2'000'000},
@@ -109,6 +111,8 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
   EXPECT_EQ(samples.at("hmk_wait_longest_seconds" + who + "}"), 0.001);
   EXPECT_EQ(samples.at("hmk_write_faults_total" + who + "}"), 3);
   EXPECT_EQ(samples.at("hmk_refused_bytes_total" + who + R"(,reason="pinned"})"), 8192);
+  EXPECT_EQ(samples.at("hmk_huge_pages_joined_total" + who + "}"), 3);
+  EXPECT_EQ(samples.at("hmk_huge_pages_not_joined_total" + who + R"(,reason="busy"})"), 2);
   EXPECT_EQ(samples.at("hmk_moved_bytes_total" + who + R"(,from_tier="",to_tier="1"})"), 1);
   EXPECT_EQ(samples.at("hmk_resident_bytes" + who + R"(,tier="1",nodes="0,2"})"), 10);
   EXPECT_EQ(samples.at("hmk_hot_share_ratio" + who + R"(,tier="1",nodes="0,2"})"), 0.25);

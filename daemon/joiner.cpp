@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "joiner.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "util/log.hpp"
+
+namespace hmk {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::uint64_t kPages = policy::kHuge / policy::kPage;
+
+bool holds(const HugeAreas& areas, std::uint64_t start) {
+  return std::ranges::any_of(areas, [=](const auto& area) {
+    return area.first <= start && start + policy::kHuge <= area.second;
+  });
+}
+
+const char* remedy(int err) {
+  return err == ENOSYS ? "it needs Linux 6.1; set join_huge to no"
+                       : "it needs CAP_SYS_NICE and CAP_SYS_PTRACE, and in the unit "
+                         "SystemCallFilter=process_madvise; or set join_huge to no";
+}
+
+}  // namespace
+
+/// All that the thread has: it may outlive the Joiner.
+struct Joiner::Job {
+  Collapse collapse;
+  std::vector<std::uint64_t> starts;
+  std::shared_ptr<const std::atomic<bool>> is_stopped;
+  std::filesystem::path root;
+  std::int32_t pid = 0;
+  bool reads_areas = false;
+
+  Done run() const {
+    Done done;
+    if (reads_areas) done.areas = read_advised(root, pid).value_or(HugeAreas{});
+    for (const std::uint64_t start : starts) {
+      if (*is_stopped) break;
+      const auto begin = Clock::now();
+      const bool may_be = !done.areas || holds(*done.areas, start);
+      const int err = may_be ? collapse(start, policy::kHuge) : EINVAL;
+      const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin);
+      done.ended.push_back({start, err, static_cast<std::uint64_t>(took.count())});
+    }
+    return done;
+  }
+};
+
+void Joiner::in_a_thread(std::function<void()> job) {
+  std::thread(std::move(job)).detach();
+}
+
+Joiner::Joiner(std::int32_t pid, Collapse collapse, Begin begin)
+    : pid_(pid), collapse_(std::move(collapse)), begin_(std::move(begin)) {}
+
+void Joiner::stop() {
+  if (is_stopped_) *is_stopped_ = true;
+}
+
+bool Joiner::is_busy() const {
+  return under_way_.valid() &&
+         under_way_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+}
+
+void Joiner::rest(std::uint64_t seq) {
+  if (is_busy()) return;
+  collect(seq);
+  (void)joins_.choose({}, {.seq = seq});
+}
+
+/// And where: in areas_, as far as that is known and counts.
+bool Joiner::may_join(const Round& round) {
+  setting_ = read_huge_setting(round.root);
+  if (setting_ != HugeSetting::advised || round.terms.seq > areas_seq_ + kAreasLast) areas_.reset();
+  return setting_ == HugeSetting::always ||
+         (setting_ == HugeSetting::advised && round.resident <= kMostWalked);
+}
+
+void Joiner::step(std::span<const policy::RegionView> regions, Round round) {
+  policy::Joins::Terms& terms = round.terms;
+  if (regions.empty() || !collapse_ || !may_join(round)) return rest(terms.seq);
+  if (is_busy()) return;
+  collect(terms.seq);
+  if (areas_) terms.areas = *areas_;
+  if (terms.ns_per_page == 0)
+    terms.ns_per_page =
+        costs_.ns_per_page(policy::kNoNode, policy::kNoNode, false, policy::GainModel::kNsPerPage);
+  std::vector<std::uint64_t> starts;
+  for (const policy::Join& join : joins_.choose(regions, terms))
+    if (round.is_there(join))
+      starts.push_back(join.start);
+    else
+      joins_.refused(join.start, terms.seq);
+  if (!starts.empty() && collapse_) begin(std::move(starts), round.root);
+}
+
+void Joiner::begin(std::vector<std::uint64_t> starts, const std::filesystem::path& root) {
+  is_stopped_ = std::make_shared<std::atomic<bool>>(false);
+  const auto task = std::make_shared<std::packaged_task<Done()>>(
+      [job = Job{collapse_, std::move(starts), is_stopped_, root, pid_,
+                 setting_ == HugeSetting::advised && !areas_}] { return job.run(); });
+  under_way_ = task->get_future();
+  try {
+    begin_([task] { (*task)(); });
+  } catch (const std::system_error& e) {  // no thread: what was chosen waits for the next interval
+    under_way_ = {};
+    spdlog::debug("not joined pid={} reason=\"{}\"", pid_, e.what());
+  }
+}
+
+void Joiner::collect(std::uint64_t seq) {
+  if (!under_way_.valid()) return;
+  Done done = under_way_.get();
+  if (done.areas) {
+    areas_ = std::move(done.areas);
+    areas_seq_ = seq;
+  }
+  for (const Ended& ended : done.ended) account(ended, seq);
+}
+
+void Joiner::account(const Ended& ended, std::uint64_t seq) {
+  counters_.add(ended.err, ended.ns);
+  spdlog::debug("{} pid={} start={:#x} ns={} reason=\"{}\"",
+                ended.err == 0 ? "joined" : "not joined", pid_, ended.start, ended.ns,
+                ended.err == 0 ? "" : std::strerror(ended.err));
+  if (ended.err == 0) {
+    costs_.add(policy::kNoNode, policy::kNoNode, false, kPages, ended.ns);
+    joins_.joined(ended.start, seq);
+    return;
+  }
+  joins_.refused(ended.start, seq);
+  if (why_not_joined(ended.err) != NotJoined::denied || !collapse_) return;
+  spdlog::warn(
+      "huge pages not joined pid={} reason=\"process_madvise(MADV_COLLAPSE): {}\" hint=\"{}\"",
+      pid_, std::strerror(ended.err), remedy(ended.err));
+  collapse_ = {};
+}
+
+}  // namespace hmk
