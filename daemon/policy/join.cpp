@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <ranges>
 
 #include "policy/gain.hpp"
@@ -12,7 +11,7 @@ namespace hmk::policy {
 namespace {
 
 constexpr std::uint8_t kSmallLeaf = 12;
-constexpr int kTwiceQ8 = 256;  // of a rate
+constexpr int kQuarterQ8 = 2 * 256;  // of a rate
 constexpr double kPages = static_cast<double>(kHuge) / kPage;
 
 std::uint64_t first_in(const RegionView& region) {
@@ -46,11 +45,10 @@ bool pays(double saved_ns_per_s, const Joins::Terms& terms) {
   return saved_ns_per_s * terms.horizon_s > kPages * terms.ns_per_page;
 }
 
-/// A factor of two, and more than chance explains.
-bool has_changed(int rate_q8, double dev_q8, int now_q8, double now_dev_q8) {
-  const int difference = std::abs(now_q8 - rate_q8);
-  return difference > kTwiceQ8 &&
-         difference > GainModel::kDeviations * std::hypot(dev_q8, now_dev_q8);
+/// To less than a quarter, and by more than chance explains.
+bool has_cooled(int rate_q8, double dev_q8, int now_q8, double now_dev_q8) {
+  const int fall = rate_q8 - now_q8;
+  return fall > kQuarterQ8 && fall > GainModel::kDeviations * std::hypot(dev_q8, now_dev_q8);
 }
 
 }  // namespace
@@ -58,7 +56,7 @@ bool has_changed(int rate_q8, double dev_q8, int now_q8, double now_dev_q8) {
 Joins::Watched Joins::follow(const Watched& before, const Watched& now) {
   Watched followed = now;
   if (before.node != now.node ||
-      has_changed(before.rate_q8, before.rate_dev_q8, now.rate_q8, now.rate_dev_q8))
+      has_cooled(before.rate_q8, before.rate_dev_q8, now.rate_q8, now.rate_dev_q8))
     return followed;
   followed.rate_q8 = before.rate_q8;
   followed.rate_dev_q8 = before.rate_dev_q8;
@@ -81,12 +79,14 @@ void Joins::watch(const RegionView& region, const Terms& terms, ByStart& now) co
   }
 }
 
-/// Of a region that says nothing new of its stretches: what is known of them.
-void Joins::keep(const RegionView& region, bool is_new, ByStart& now) const {
+/// Of a region that says nothing new of the heat of its stretches: what is known of them.
+void Joins::keep(const RegionView& region, ByStart& now) const {
   for (auto at = watched_.lower_bound(region.start);
-       at != watched_.end() && at->first + kHuge <= end_of(region); ++at)
-    if (at->second.node == region.node && (is_new || at->second.intervals == kSteady))
-      now.emplace_hint(now.end(), *at);
+       at != watched_.end() && at->first + kHuge <= end_of(region); ++at) {
+    if (at->second.node != region.node) continue;
+    Watched& kept = now.emplace_hint(now.end(), *at)->second;
+    if (!region.stale) kept.intervals = std::min(kept.intervals + 1, kSteady);
+  }
 }
 
 std::vector<Join> Joins::choose(std::span<const RegionView> regions, const Terms& terms) {
@@ -95,12 +95,10 @@ std::vector<Join> Joins::choose(std::span<const RegionView> regions, const Terms
   ByStart now;
   for (const RegionView& region : regions) {
     if (!is_whole(region, fast)) continue;
-    if (region.stale)
-      keep(region, true, now);
-    else if (region.leaf_shift == kSmallLeaf)
+    if (!region.stale && region.leaf_shift == kSmallLeaf)
       watch(region, terms, now);
-    else  // some of it was joined, which hides the heat of the rest
-      keep(region, false, now);
+    else  // where some of it was joined, that hides the heat of the rest
+      keep(region, now);
   }
   std::vector<Join> all;
   all.reserve(now.size());

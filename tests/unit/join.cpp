@@ -95,20 +95,23 @@ TEST_F(JoinTest, AnIntervalInWhichItMovedOrDifferedBeginsAnew) {
   EXPECT_EQ(starts(see_long({hot(0, 2)})), (Starts{0}));
 }
 
-TEST_F(JoinTest, ItMustKeepItsHeatWithinAFactorOfTwo) {
-  RegionView twice = hot(0, 2), more = hot(4, 2);
-  for (unsigned n = 1; n < Joins::kSteady; ++n) (void)see({hot(0, 2), hot(4, 2)});
-  twice.rate_q8 = 11 * 256;
-  more.rate_q8 = 11 * 256 + 1;
-  EXPECT_EQ(starts(see({twice, more})), (Starts{0}));
+TEST_F(JoinTest, WhatCoolsToLessThanAQuarterBeginsAnew) {
+  RegionView quarter = hot(0, 2), less = hot(4, 2), more = hot(8, 2);
+  for (unsigned n = 1; n < Joins::kSteady; ++n) (void)see({quarter, less, more});
+  quarter.rate_q8 -= 2 * 256;
+  less.rate_q8 -= 2 * 256 + 1;
+  more.rate_q8 += 4 * 256;
+  EXPECT_EQ(starts(see({quarter, less, more})), (Starts{8, 0}));
 }
 
 TEST_F(JoinTest, WhatChanceExplainsIsNoChange) {
-  RegionView doubtful = hot(0, 2);
-  doubtful.rate_dev_q8 = 512;
-  for (unsigned n = 1; n < Joins::kSteady; ++n) (void)see({doubtful});
-  doubtful.rate_q8 += 2 * 512;
-  EXPECT_EQ(starts(see({doubtful})), (Starts{0}));
+  RegionView doubtful = hot(0, 2), surer = hot(4, 2);
+  doubtful.rate_dev_q8 = surer.rate_dev_q8 = 200;
+  for (unsigned n = 1; n < Joins::kSteady; ++n) (void)see({doubtful, surer});
+  doubtful.rate_q8 -= 3 * 200;
+  surer.rate_dev_q8 = 0;
+  surer.rate_q8 -= 3 * 200 + 1;
+  EXPECT_EQ(starts(see({doubtful, surer})), (Starts{0}));
 }
 
 TEST_F(JoinTest, AnIntervalWithoutASampleSaysNothing) {
@@ -160,6 +163,16 @@ TEST_F(JoinTest, TheRestOfARegionFollowsThoughWhatWasJoinedHidesItsHeat) {
   region.leaf_shift = 21;
   region.rate_q8 = 0;
   EXPECT_EQ(starts(see({region})), (Starts{16, 18}));
+}
+
+TEST_F(JoinTest, SoDoesWhatWasSeenForAShorterTime) {
+  for (unsigned n = 2; n < Joins::kSteady; ++n) (void)see({hot(0, 2)});
+  RegionView both = hot(0, 6);
+  (void)see({both});
+  for (const Join& join : see({both})) joins_.joined(join.start, seq_);
+  both.leaf_shift = 21;
+  for (unsigned n = 3; n < Joins::kSteady; ++n) EXPECT_TRUE(see({both}).empty()) << n;
+  EXPECT_EQ(starts(see({both})), (Starts{2, 4}));
 }
 
 TEST_F(JoinTest, WhatWasJoinedIsLeftAloneForLongAndLongerEachTime) {
