@@ -25,7 +25,7 @@
 #define PROBE_FIRST	4u	/* in so many intervals, */
 #define PROBE_EVERY	16u	/* and then in one of so many: a small budget pays for no more */
 #define FORGET_PARTS	4u	/* of what a look cost, at each probe */
-#define ROUND_MOST	16u	/* intervals until all pieces had their turn, or it is not worth it */
+#define ROUND_MOST	16u	/* intervals in which all have their turn, or it is not worth it */
 #define RESTS		3u	/* turns, of pieces of which no page was accessed */
 #define NOTE_LOOKS	2u	/* what noting where a piece's pages are takes, in mean looks */
 #define SPARSE		2u	/* so many pieces' worth of address space for one of memory */
