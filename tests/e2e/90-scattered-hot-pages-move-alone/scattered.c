@@ -22,6 +22,7 @@
 #define PAGE 4096ul
 #define SIZE (64 * MIB)
 #define PAGES (SIZE / PAGE)
+#define FILED (8 * MIB)		/* of a file in huge pages, mapped privately; one page of it is written */
 #define INTERVALS 16		/* at most, until all is told right and has moved */
 #define UNREAD_PAGES 32
 #define TURNS 4			/* as many times that many where pieces take turns */
@@ -51,6 +52,8 @@ static int is_hot(unsigned long page, int set)
 
 struct shared { volatile int ready, set, wrong; };
 
+static volatile unsigned long *filed;
+
 static int turns;	/* the budget pays for some of the pieces in an interval: what was not read yet waits */
 
 /* Counts in each hot page, 50 times a second, and keeps the same counts elsewhere. */
@@ -62,7 +65,11 @@ static void target(volatile unsigned long *at, struct shared *sh)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (unsigned long page = 0; page < PAGES; page++)
 		at[page * PAGE / 8] = page << 32;
+	filed[0]++;	/* what lies beside it in its table are the file's pages then */
+	for (unsigned long byte = 0; byte < FILED; byte += PAGE)
+		(void)filed[byte / 8];
 	for (;;) {
+		filed[0]++;
 		for (unsigned long page = 0; page < PAGES; page++) {
 			volatile unsigned long *word = &at[page * PAGE / 8];
 
@@ -119,19 +126,24 @@ static int is_unread(const struct hmk_record *r)
 	return turns && !class_of(r) && r->resident_pages > UNREAD_PAGES;
 }
 
-/* How many pages of the area are told as hot, and as cold. Return: whether any by their class. */
-static int count(const char *at, unsigned long *hot, unsigned long *cold)
+/* How many pages of an area are told as hot, and as cold. Return: whether any by their class. */
+static int count_in(const volatile void *at, unsigned long size, unsigned long *hot, unsigned long *cold)
 {
 	int classes = 0;
 
 	*hot = *cold = 0;
 	for (size_t i = 0; i < nr; i++) {
-		if (records[i].start < (__u64)at || records[i].start >= (__u64)at + SIZE || is_unread(&records[i]))
+		if (records[i].start < (__u64)at || records[i].start >= (__u64)at + size || is_unread(&records[i]))
 			continue;
 		classes |= class_of(&records[i]) != 0;
 		*(records[i].rate_q8 >= HOT_Q8 ? hot : cold) += records[i].resident_pages;
 	}
 	return classes;
+}
+
+static int count(const char *at, unsigned long *hot, unsigned long *cold)
+{
+	return count_in(at, SIZE, hot, cold);
 }
 
 /* What is hot and on the slow node to the fast one, or what is not the other way. */
@@ -199,6 +211,9 @@ static void follow(int fd, pid_t pid, char *at, struct shared *sh, unsigned long
 	}
 	check(told_hot == hot && told_cold == PAGES - hot, "each hot page is told as hot, and no other");
 	check(fast_hot == hot && !fast_cold, "each hot page is on the fast node, and no other");
+	count_in(filed, FILED, &told_hot, &told_cold);
+	printf("of a private file mapping: %lu hot pages told, %lu cold\n", told_hot, told_cold);
+	check(told_hot + told_cold == 1, "of a private file mapping only what was written is told, huge pages or not");
 	printf("%lu moves, %lu at most\n", moved, most);
 	check(moved <= most, "few moves were in vain");
 }
@@ -220,6 +235,45 @@ static void watch(pid_t pid, char *at, struct shared *sh)
 	}
 }
 
+/* Room for an area that begins where a huge page can. */
+static char *room_for(unsigned long size)
+{
+	char *hole = mmap(NULL, size + 2 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	munmap(hole, size + 2 * MIB);
+	return (char *)(((unsigned long)hole + 2 * MIB - 1) & ~(2 * MIB - 1));
+}
+
+static void map_file(void)
+{
+	const int fd = memfd_create("filed", MFD_CLOEXEC);
+	char *all;
+
+	if (ftruncate(fd, FILED))
+		check(0, "a file");
+	all = mmap(NULL, FILED, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	memset(all, 1, FILED);
+	munmap(all, FILED);
+	filed = mmap(room_for(FILED), FILED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+	close(fd);
+}
+
+/* Of @pid, in KiB. */
+static unsigned long file_mapped_huge(pid_t pid)
+{
+	char line[128], path[64];
+	unsigned long kib = 0;
+	FILE *smaps;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", pid);
+	smaps = fopen(path, "r");
+	while (smaps && fgets(line, sizeof(line), smaps))
+		sscanf(line, "ShmemPmdMapped: %lu kB", &kib);
+	if (smaps)
+		fclose(smaps);
+	return kib;
+}
+
 static void prefer(int node)
 {
 	const unsigned long mask = 1ul << node;
@@ -234,12 +288,11 @@ int main(int argc, char **argv)
 
 	turns = argc > 1 && !strcmp(argv[1], "turns");
 	struct shared *sh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	char *hole = mmap(NULL, SIZE + 2 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	char *at = (char *)(((unsigned long)hole + 2 * MIB - 1) & ~(2 * MIB - 1));
+	char *at = room_for(SIZE);
 
-	munmap(hole, SIZE + 2 * MIB);
 	mmap(at, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	madvise(at, SIZE, MADV_NOHUGEPAGE);
+	map_file();
 	const pid_t pid = fork();
 
 	if (!pid) {
@@ -252,6 +305,7 @@ int main(int argc, char **argv)
 		watch(pid, at, sh);
 		return kill(pid, SIGKILL);
 	}
+	check(file_mapped_huge(pid) << 10 >= FILED - 2 * MIB, "the file is mapped by huge entries");
 
 	struct hmk_attach a = {
 		.size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = pid,

@@ -10,6 +10,7 @@ cold stays where it is."""
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import List
 
 sys.path.insert(0, sys.path[0] + "/..")
@@ -46,6 +47,7 @@ def ended() -> int:
     return int(lib.ask_hmkd("stats")["targets"][0]["intervals"])
 
 
+Path("/sys/kernel/mm/transparent_hugepage/shmem_enabled").write_text("always", encoding="ascii")
 lib.load_module()
 for way in ("own", "vma", "turns"):
     print(lib.run(lib.helper("scattered"), way).stdout)
