@@ -158,41 +158,42 @@ static void copy_in_parallel(struct hmk_chunk *c, int source)
 }
 
 /*
- * With these pages gone, is the node still above the low watermark of all its zones?
+ * How many pages the node can give and still be above the low watermark of all its zones.
  * Below it the next allocation of anybody wakes kswapd, for what only we have asked
  * for. hmkd plans for the high one: what lies between is for moves that cross.
  */
-static bool has_room(const struct hmk_chunk *c)
+static unsigned long room_on(int node)
 {
-	struct zone *zone = NODE_DATA(c->node)->node_zones, *end = zone + MAX_NR_ZONES;
-	unsigned long free = 0, needed = 0;
-	u32 i;
+	struct zone *zone = NODE_DATA(node)->node_zones, *end = zone + MAX_NR_ZONES;
+	unsigned long free = 0, kept = 0;
 
-	for (i = 0; i < c->nr; i++)
-		needed += folio_nr_pages(c->page[i].src);
 	for (; zone < end; zone++) {
 		if (!populated_zone(zone))
 			continue;
 		free += zone_page_state(zone, NR_FREE_PAGES);
-		needed += low_wmark_pages(zone);
+		kept += low_wmark_pages(zone);
 	}
-	return free >= needed;
+	return free > kept ? free - kept : 0;
 }
 
 void hmk_copy_ahead(struct hmk_chunk *c)
 {
-	bool any = false, room = has_room(c);
 	int source = folio_nid(c->page[0].src);
+	unsigned long room = room_on(c->node);
+	bool any = false;
 	u32 i;
 
 	for (i = 0; i < c->nr; i++) {
 		struct hmk_page *pg = &c->page[i];
+		unsigned long nr = folio_nr_pages(pg->src);
 
-		pg->dst = room ? hmk_folio_alloc(pg->src, c->node) : NULL;
-		if (!pg->dst)
+		pg->dst = nr <= room ? hmk_folio_alloc(pg->src, c->node) : NULL;
+		if (!pg->dst) {
 			hmk_drop(c, pg, HMK_REFUSED_NO_ROOM, -ENOMEM);
-		else
-			any |= pg->precopy;
+			continue;
+		}
+		room -= nr;
+		any |= pg->precopy;
 	}
 	if (any)
 		copy_in_parallel(c, source);

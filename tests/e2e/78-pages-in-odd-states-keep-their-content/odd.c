@@ -334,7 +334,7 @@ static void counted(void)
 /* Somebody else has filled the node nearly to its watermark: of six areas some find room. */
 static void full(void)
 {
-	uint64_t nr = 0, no_room = 0;
+	uint64_t nr = 0, no_room = 0, parts = 0;
 
 	pin(0);	/* of another node: no area begins where it is to go */
 	attach(getpid());
@@ -345,12 +345,13 @@ static void full(void)
 		r = move_to(1, 0);
 		nr += moved(&r);
 		no_room += r.refused[HMK_REFUSED_NO_ROOM];
+		parts += moved(&r) && r.refused[HMK_REFUSED_NO_ROOM];
 		for (unsigned i = 0; i < PAGES; i++) {
 			if (*(uint64_t *)(area + i * PAGE) != i + 1)
 				check(0, "LOST: every page has its content");
 		}
 	}
-	printf("{\"moved\": %lu, \"no_room\": %lu}\n", nr, no_room);
+	printf("{\"moved\": %lu, \"no_room\": %lu, \"parts\": %lu}\n", nr, no_room, parts);
 }
 
 /* A module with test switches takes every second 2 MiB of memory for unreadable. */
