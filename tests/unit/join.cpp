@@ -38,6 +38,7 @@ class JoinTest : public ::testing::Test {
   }
   std::vector<std::uint64_t> starts(const std::vector<Join>& chosen) {
     std::vector<std::uint64_t> mib;
+    mib.reserve(chosen.size());
     for (const Join& join : chosen) mib.push_back(join.start / kMiB);
     return mib;
   }
@@ -185,7 +186,7 @@ TEST_F(JoinTest, WhatWasJoinedIsLeftAloneForLongAndLongerEachTime) {
 }
 
 TEST_F(JoinTest, WhatTheKernelRefusedIsLeftAloneForAWhileAndLongerEachTime) {
-  for (std::uint64_t pause = Joins::kSteady; pause <= 4 * Joins::kSteady; pause *= 2) {
+  for (std::uint64_t pause = Joins::kSteady; pause <= 4ull * Joins::kSteady; pause *= 2) {
     ASSERT_EQ(starts(see_long({hot(0, 2)})), (Starts{0}));
     joins_.refused(0, seq_);
     for (const std::uint64_t end = seq_ + pause; seq_ < end;)
