@@ -68,7 +68,7 @@ TEST(Machine, ReadsNodesMemoryAndHmat) {
   EXPECT_EQ(node.free_bytes, 131072ull * 1024);
   EXPECT_EQ(node.watermark_bytes, 100u * 4096);
   EXPECT_EQ(machine.nodes.at(0).watermark_bytes, 7u * 4096);
-  EXPECT_EQ(usable_free(node), node.free_bytes - 100 * 4096);
+  EXPECT_EQ(usable_free(node), node.free_bytes - 100ull * 4096);
   EXPECT_EQ(below_watermarks(node), 0u);
   EXPECT_EQ(node.distance.at(0), 30);
   ASSERT_TRUE(node.access);
