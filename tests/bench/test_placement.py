@@ -344,6 +344,12 @@ class Plan(unittest.TestCase):
                          [("gups-stable", "every-1s", "1s"), ("gups-stable", "every-10s", "10s"), ("gups-stable", "", None),
                           ("bfs", "every-1s", "2s"), ("bfs", "every-10s", "20s")])
         self.assertEqual(found[1].knobs, cells.HM_KEEPER["shipped"])
+        self.assertEqual({(cell.workload, cell.window_seconds) for cell in found}, {("gups-stable", 120.0), ("bfs", 160.0)},
+                         "eight intervals at least, for all that are compared")
+
+    def test_without_an_interval_a_window_is_the_workloads_own(self):
+        found = main.plan(main.parse(["--workload", "gups-stable", "--system", "hm-keeper"]))
+        self.assertEqual({cell.window_seconds for cell in found}, {16.0})
 
     def test_an_interval_that_is_not_one_or_is_asked_of_others_is_refused(self):
         for words, told in ((["--interval", "2m"], r"^--interval 2m: not known; name some of 1s, 4s, 10s$"),

@@ -59,6 +59,7 @@ HM_KEEPER: Dict[str, Knobs] = {
     "shipped": {"mode": "manage", "interval": "10s", "overhead": "5%", "promote_limit": "200MiB"},
 }
 INTERVALS = ("1s", "4s", "10s")
+LEAST_INTERVALS = 8  # of a window: hmkd learns from one to the next
 #: As shipped but for the interval, which --interval names.
 AT_INTERVAL: Dict[str, Knobs] = {f"every-{interval}": {**HM_KEEPER["shipped"], "interval": interval} for interval in INTERVALS}
 #: The settings of every system that have a name. The table runs TABLED: "tuned" is what tools/bench search chose; a system
@@ -176,13 +177,13 @@ def plan(kinds: Dict[str, Any], names: Sequence[str], systems: Sequence[str], pa
     instead, where a system has a choice.
     """
     def of(name: str) -> Iterator[Cell]:
-        for system in systems:
-            if not_applicable(system, kernel) or (system == "oracle" and not kinds[name].has_truth):
-                continue
-            tried = settings(system)
-            for variant in _wanted(system, with_defaults, named):
-                for repeat in range(1, repeats + 1):
-                    yield Cell(name, system, variant, kernel, pages, repeat, window or kinds[name].window_seconds,
-                               fitted(system, tried[variant], kinds[name]))
+        run = [(system, variant, fitted(system, settings(system)[variant], kinds[name])) for system in systems
+               if not not_applicable(system, kernel) and (system != "oracle" or kinds[name].has_truth)
+               for variant in _wanted(system, with_defaults, named)]
+        intervals = [float(knobs["interval"].rstrip("s")) for _, variant, knobs in run if variant in AT_INTERVAL]
+        seconds = max([window or kinds[name].window_seconds, *(LEAST_INTERVALS * interval for interval in intervals)])
+        for system, variant, knobs in run:
+            for repeat in range(1, repeats + 1):
+                yield Cell(name, system, variant, kernel, pages, repeat, seconds, knobs)
 
     return [cell for name in names if pages in kinds[name].page_sizes for cell in of(name)]
