@@ -109,13 +109,9 @@ static u32 groups_deal(const struct hmk_profile *p, u32 n, u32 all, u32 parts)
 	return part * (all / parts) + min(part, all % parts) + n / parts;
 }
 
-/* How many of each rung were dealt. */
-struct dealt {
-	u32 nr[HMK_LADDER_MAX];
-};
-
+/* @dealt: how many of each rung were. */
 static void groups_deal_pieces(struct hmk_profile *p, const struct hmk_schedule *plan,
-			       const struct places *pieces, struct dealt *dealt,
+			       const struct places *pieces, u32 *dealt,
 			       unsigned long from, unsigned long to)
 {
 	struct hmk_piece *piece;
@@ -126,7 +122,7 @@ static void groups_deal_pieces(struct hmk_profile *p, const struct hmk_schedule 
 		hmk_pause(++at);
 		if (!piece->due)
 			continue;
-		i = groups_deal(p, dealt->nr[piece->rung]++, pieces->all[piece->rung],
+		i = groups_deal(p, dealt[piece->rung]++, pieces->all[piece->rung],
 				plan->parts[piece->rung]);
 		p->dense.order[pieces->first[piece->rung] + i] = piece;
 	}
@@ -137,11 +133,11 @@ static void groups_order_pieces(struct hmk_profile *p, const struct hmk_schedule
 				const struct places *pieces)
 {
 	const unsigned long turn = p->dense.turn;
-	struct dealt dealt = {};
+	u32 dealt[HMK_LADDER_MAX] = {};
 
-	groups_deal_pieces(p, plan, pieces, &dealt, turn, ULONG_MAX);
+	groups_deal_pieces(p, plan, pieces, dealt, turn, ULONG_MAX);
 	if (turn)
-		groups_deal_pieces(p, plan, pieces, &dealt, 0, turn - 1);
+		groups_deal_pieces(p, plan, pieces, dealt, 0, turn - 1);
 }
 
 /*
@@ -151,8 +147,7 @@ static void groups_order_pieces(struct hmk_profile *p, const struct hmk_schedule
 static void groups_order_samples(struct hmk_profile *p, const struct hmk_schedule *plan,
 				 const struct places *samples)
 {
-	struct dealt dealt = {};
-	u32 n, i, at = 0;
+	u32 dealt[HMK_LADDER_MAX] = {}, n, i, at = 0;
 
 	for (n = 0; n < p->now.nr; n++) {
 		const struct hmk_region *r = hmk_scan_region(p, n);
@@ -162,7 +157,7 @@ static void groups_order_samples(struct hmk_profile *p, const struct hmk_schedul
 		if (r->flags & HMK_REGION_STALE)
 			continue;
 		for (; at < end; at++) {
-			i = groups_deal(p, dealt.nr[r->rung]++, samples->all[r->rung],
+			i = groups_deal(p, dealt[r->rung]++, samples->all[r->rung],
 					plan->parts[r->rung]);
 			p->samples.at[samples->first[r->rung] + i].turn = at;
 		}
