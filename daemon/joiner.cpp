@@ -17,12 +17,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kPages = policy::kHuge / policy::kPage;
 
-bool holds(const HugeAreas& areas, std::uint64_t start) {
-  return std::ranges::any_of(areas, [=](const auto& area) {
-    return area.first <= start && start + policy::kHuge <= area.second;
-  });
-}
-
 const char* remedy(int err) {
   return err == ENOSYS ? "it needs Linux 6.1; set join_huge to no"
                        : "it needs CAP_SYS_NICE and CAP_SYS_PTRACE, and in the unit "
@@ -46,7 +40,7 @@ struct Joiner::Job {
     for (const std::uint64_t start : starts) {
       if (*is_stopped) break;
       const auto begin = Clock::now();
-      const bool may_be = !done.areas || holds(*done.areas, start);
+      const bool may_be = !done.areas || policy::Joins::hold(*done.areas, start);
       const int err = may_be ? collapse(start, policy::kHuge) : EINVAL;
       const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin);
       done.ended.push_back({start, err, static_cast<std::uint64_t>(took.count())});

@@ -32,8 +32,9 @@ policy::RegionView to_view(const hmk_record& record) {
   view.length = record.length;
   view.resident = std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE;
   view.away = std::uint64_t{record.away_pages} * HMK_PAGE_SIZE;
+  view.stale = (record.flags & HMK_RECORD_STALE) != 0;
   // Of what was not sampled nothing new is known.
-  view.hi_q16 = record.flags & HMK_RECORD_STALE ? record.whi_q16 : record.hi_q16;
+  view.hi_q16 = view.stale ? record.whi_q16 : record.hi_q16;
   view.whi_q16 = record.whi_q16;
   view.generation = record.generation;
   view.node = record.node;
@@ -43,7 +44,6 @@ policy::RegionView to_view(const hmk_record& record) {
   view.written = 2 * record.writes > record.samples;
   view.leaf_shift = record.leaf_shift;
   view.page_class = page_class(record);
-  view.stale = (record.flags & HMK_RECORD_STALE) != 0;
   return view;
 }
 

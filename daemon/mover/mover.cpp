@@ -11,9 +11,9 @@ namespace {
 // So much of a tier is empty at most because its room is not used yet.
 constexpr std::uint64_t kPieceBytes = 4ull << 20;
 constexpr std::uint64_t kPieceAlign = 2ull << 20;  // no huge page is cut
-// The module refuses a chunk of 2 MiB that does not fit as a whole, and sees less room than there
-// is: pages that it frees stay in the lists of a CPU, for a node as much as its low watermark. So
-// what found no room is sent again in so many pieces, of no less than the smallest size.
+// The module sees less room than there is: pages that it frees stay in the lists of a CPU, for a
+// node as much as its low watermark. So what found no room is sent again in so many pieces, of no
+// less than the smallest size.
 constexpr std::uint64_t kSmallerBy = 8, kSmallestBytes = 32ull << 10;
 // It is given up after so many tickets in a row that moved less than such a part of what they left.
 constexpr unsigned kMostIdle = 3;

@@ -35,12 +35,6 @@ bool is_whole(const RegionView& region, std::span<const TierView> fast) {
          region.away == 0 && std::ranges::find(fast, region.node, &TierView::node) != fast.end();
 }
 
-bool may_be_joined(const std::optional<Joins::Areas>& areas, std::uint64_t start) {
-  if (!areas) return true;
-  const auto after = std::ranges::upper_bound(*areas, start, {}, [](auto& a) { return a.first; });
-  return after != areas->begin() && std::prev(after)->second >= start + kHuge;
-}
-
 bool pays(double saved_ns_per_s, const Joins::Terms& terms) {
   return saved_ns_per_s * terms.horizon_s > kPages * terms.ns_per_page;
 }
@@ -52,6 +46,11 @@ bool has_cooled(int rate_q8, double dev_q8, int now_q8, double now_dev_q8) {
 }
 
 }  // namespace
+
+bool Joins::hold(Areas areas, std::uint64_t start) {
+  const auto after = std::ranges::upper_bound(areas, start, {}, [](auto& a) { return a.first; });
+  return after != areas.begin() && std::prev(after)->second >= start + kHuge;
+}
 
 Joins::Watched Joins::follow(const Watched& before, const Watched& now) {
   Watched followed = now;
@@ -73,7 +72,7 @@ void Joins::watch(const RegionView& region, const Terms& terms, ByStart& now) co
                .saved_ns_per_s = accesses_per_s(heat_of(region), kHuge) * terms.scale * kWalkNs};
   if (!pays(seen.saved_ns_per_s, terms)) return;
   for (std::uint64_t at = first_in(region); at + kHuge <= end_of(region); at += kHuge) {
-    if (is_left_alone(at, terms.seq) || !may_be_joined(terms.areas, at)) continue;
+    if (is_left_alone(at, terms.seq) || (terms.areas && !hold(*terms.areas, at))) continue;
     const auto before = watched_.find(at);
     now.emplace_hint(now.end(), at, before == watched_.end() ? seen : follow(before->second, seen));
   }

@@ -54,14 +54,17 @@ class Joins {
   /// with neighbours to their accesses lose less.
   static constexpr double kWalkNs = 23;
 
-  using Areas = std::span<const std::pair<std::uint64_t, std::uint64_t>>;
+  using Areas =
+      std::span<const std::pair<std::uint64_t, std::uint64_t>>;  // [start, end), ascending
+  /// Whether one of them holds all of a stretch.
+  static bool hold(Areas areas, std::uint64_t start);
   struct Terms {
     std::uint64_t seq = 0;                 // of the interval
     double horizon_s = 0;                  // within which a join has to pay
     double scale = 1;                      // of the time an access takes: Measured::scale
     double ns_per_page = 0;                // that joining takes
     std::span<const TierView> tiers = {};  // fastest first, with what is free now
-    std::optional<Areas> areas = {};       // [start, end), ascending, that may be joined; none: all
+    std::optional<Areas> areas = {};       // that may be joined; none: all
   };
 
   /// `regions`: of private anonymous memory, in address order. The most worthwhile first, at most
