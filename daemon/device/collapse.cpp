@@ -8,20 +8,16 @@
 
 #include <cerrno>
 #include <memory>
-
-#include "util/fd.hpp"
+#include <utility>
 
 namespace hmk {
 
-Collapse collapse_of(std::int32_t pid) {
-  const auto process =
-      std::make_shared<const Fd>(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  const int err = *process ? 0 : errno;
+Collapse collapse_of(Fd process) {
+  const auto pidfd = std::make_shared<const Fd>(std::move(process));
   return [=](std::uint64_t start, std::uint64_t length) {
-    if (err != 0) return err;
     const iovec range{reinterpret_cast<void*>(start), length};
-    return ::syscall(SYS_process_madvise, process->get(), &range, 1, MADV_COLLAPSE, 0) < 0 ? errno
-                                                                                           : 0;
+    return ::syscall(SYS_process_madvise, pidfd->get(), &range, 1, MADV_COLLAPSE, 0) < 0 ? errno
+                                                                                         : 0;
   };
 }
 

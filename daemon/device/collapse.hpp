@@ -3,12 +3,14 @@
 // Joins 2 MiB of another process that are mapped by small entries into one huge page: stock Linux
 // from 6.1 on, nothing of the module's.
 //
-//   const Collapse collapse = collapse_of(pid);
+//   const Collapse collapse = collapse_of(std::move(pidfd));
 //   if (const int err = collapse(start, 2 << 20)) ...
 #pragma once
 
 #include <cstdint>
 #include <functional>
+
+#include "util/fd.hpp"
 
 namespace hmk {
 
@@ -20,7 +22,7 @@ namespace hmk {
 /// ENOSYS: this kernel cannot. ESRCH: the process has ended.
 using Collapse = std::function<int(std::uint64_t start, std::uint64_t length)>;
 
-/// Of the process that has this PID now, and none that has it later.
-Collapse collapse_of(std::int32_t pid);
+/// Of the process that a pidfd stands for.
+Collapse collapse_of(Fd process);
 
 }  // namespace hmk

@@ -71,16 +71,11 @@ Result<hmk_info> read_info(const Fd& fd) {
 
 /// The session is bound to the process, never to a number: a PID that is reused
 /// meanwhile cannot be attached by mistake.
-int bind(const Fd& device, const hmk_info& info, std::int32_t pid, hmk_attach& attach) {
-  Fd pidfd;
-  attach.pidfd = pid;
-  attach.flags = HMK_ATTACH_PID;
-  if (info.features >> HMK_FEAT_PIDFD & 1) {
-    pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-    if (!pidfd) return errno;
-    attach.pidfd = pidfd.get();
-    attach.flags = 0;
-  }
+int bind(const Fd& device, const hmk_info& info, std::int32_t pid, const Fd& process,
+         hmk_attach& attach) {
+  const bool by_number = (info.features >> HMK_FEAT_PIDFD & 1) == 0;
+  attach.pidfd = by_number ? pid : process.get();
+  attach.flags = by_number ? HMK_ATTACH_PID : 0;
   return call(device.get(), HMK_IOC_ATTACH, &attach);
 }
 
@@ -254,12 +249,14 @@ Result<Session> attach_kernel(const std::string& path, std::int32_t pid, const h
   hmk_attach attach{};
   attach.size = sizeof(attach);
   attach.params = params_for(*info, params);
-  if (const int err = bind(*fd, *info, pid, attach)) return explain_attach(err, pid);
+  Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!process) return explain_attach(errno, pid);
+  if (const int err = bind(*fd, *info, pid, process, attach)) return explain_attach(err, pid);
   Result<Table> table = Table::map(fd->get(), attach.table_bytes);
   if (!table) return table.error();
   if (::ioctl(fd->get(), HMK_IOC_START, 0) != 0) return explain_start(errno, pid);
   return Session{std::make_unique<KernelDevice>(*std::move(fd), *std::move(table), *info), *info,
-                 "", collapse_of(pid)};
+                 "", collapse_of(std::move(process))};
 }
 
 }  // namespace hmk
