@@ -161,6 +161,8 @@ static void copy_in_parallel(struct hmk_chunk *c, int source)
  * How many pages the node can give and still be above the low watermark of all its zones.
  * Below it the next allocation of anybody wakes kswapd, for what only we have asked
  * for. hmkd plans for the high one: what lies between is for moves that cross.
+ * This CPU's list counts as well: from 6.7 on it takes up to 2,016 pages at once for a
+ * chunk that asks for 512, and a node would look full with 8 MiB of them laid by.
  */
 static unsigned long room_on(int node)
 {
@@ -171,6 +173,7 @@ static unsigned long room_on(int node)
 		if (!populated_zone(zone))
 			continue;
 		free += zone_page_state(zone, NR_FREE_PAGES);
+		free += READ_ONCE(raw_cpu_ptr(zone->per_cpu_pageset)->count);
 		kept += low_wmark_pages(zone);
 	}
 	return free > kept ? free - kept : 0;
