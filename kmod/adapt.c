@@ -13,6 +13,7 @@
 
 #include "session.h"
 #include "trace.h"
+#include "turns.h"
 
 #define FIRST_SAMPLES	2u	/* of each region in the first interval, at most */
 #define DENSE_PARTS	16u	/* of the budget: for choosing samples where every page is read */
@@ -70,7 +71,7 @@ static u32 adapt_num_samples(const struct hmk_profile *p)
 		return hmk_budget_plan(p->charge.budget_ns / DENSE_PARTS, HMK_BUDGET_AIM_PERCENT,
 				       max(p->cost.choice_ns, 1u), 0, 0);
 	return hmk_budget_plan(p->charge.budget_ns, HMK_BUDGET_AIM_PERCENT, cost_ns, 0,
-			       hmk_charge_fixed(p) + hmk_dense_cost_ns(p));
+			       hmk_charge_fixed(p) + hmk_turns_cost_ns(p));
 }
 
 /* The ablation: one sample each, the rest wherever chance puts it. */

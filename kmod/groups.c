@@ -53,7 +53,7 @@ static void groups_count_pieces(struct hmk_profile *p, struct places *pieces)
 	unsigned long index;
 	u32 at = 0;
 
-	xa_for_each(&p->dense.pieces, index, piece) {
+	xa_for_each(&p->dense.pieces.all, index, piece) {
 		pieces->all[piece->rung] += piece->due;
 		hmk_pause(++at);
 	}
@@ -109,16 +109,15 @@ static u32 groups_deal(const struct hmk_profile *p, u32 n, u32 all, u32 parts)
 	return part * (all / parts) + min(part, all % parts) + n / parts;
 }
 
-/* @dealt: how many of each rung were. */
-static void groups_deal_pieces(struct hmk_profile *p, const struct hmk_schedule *plan,
-			       const struct places *pieces, u32 *dealt,
-			       unsigned long from, unsigned long to)
+/* As below, from the piece on whose turn it is: the last ones may be left over. */
+static void groups_order_pieces(struct hmk_profile *p, const struct hmk_schedule *plan,
+				const struct places *pieces)
 {
+	struct hmk_round round = hmk_round_from(&p->dense.pieces, p->dense.turn);
+	u32 dealt[HMK_LADDER_MAX] = {}, i, at = 0;
 	struct hmk_piece *piece;
-	unsigned long index;
-	u32 at = 0, i;
 
-	xa_for_each_range(&p->dense.pieces, index, piece, from, to) {
+	while ((piece = hmk_round_next(&round))) {
 		hmk_pause(++at);
 		if (!piece->due)
 			continue;
@@ -126,18 +125,6 @@ static void groups_deal_pieces(struct hmk_profile *p, const struct hmk_schedule 
 				plan->parts[piece->rung]);
 		p->dense.order[pieces->first[piece->rung] + i] = piece;
 	}
-}
-
-/* As below, from the piece on whose turn it is: the last ones may be left over. */
-static void groups_order_pieces(struct hmk_profile *p, const struct hmk_schedule *plan,
-				const struct places *pieces)
-{
-	const unsigned long turn = p->dense.turn;
-	u32 dealt[HMK_LADDER_MAX] = {};
-
-	groups_deal_pieces(p, plan, pieces, dealt, turn, ULONG_MAX);
-	if (turn)
-		groups_deal_pieces(p, plan, pieces, dealt, 0, turn - 1);
 }
 
 /*

@@ -8,7 +8,7 @@
 #include "compat/flush.h"
 #include "compat/symbols.h"
 #include "copy.h"
-#include "dense.h"
+#include "pieces.h"
 #include "selftest.h"
 
 static bool hmk_symbols = true;
@@ -33,9 +33,9 @@ static int __init hmk_init(void)
 	err = hmk_copy_init();
 	if (err)
 		return err;
-	err = hmk_dense_init();
+	err = hmk_pieces_init();
 	if (err)
-		goto no_dense;
+		goto no_pieces;
 	wrong = hmk_fail_selftest ? "it was told to fail" : hmk_selftest();
 	if (wrong) {
 		pr_warn("self-test: %s: pages are moved by migrate_vma only\n", wrong);
@@ -44,8 +44,8 @@ static int __init hmk_init(void)
 	err = hmk_chardev_init();
 	if (!err)
 		return 0;
-	hmk_dense_exit();
-no_dense:
+	hmk_pieces_exit();
+no_pieces:
 	hmk_copy_exit();
 	return err;
 }
@@ -53,7 +53,7 @@ no_dense:
 static void __exit hmk_exit(void)
 {
 	hmk_chardev_exit();
-	hmk_dense_exit();
+	hmk_pieces_exit();
 	hmk_copy_exit();
 }
 

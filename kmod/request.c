@@ -172,8 +172,8 @@ static void request_moved(struct hmk_run *run, u32 i)
 static void request_pick(const struct hmk_run *run, u32 flags, unsigned long start, u32 nr,
 			 unsigned long *picked)
 {
-	hmk_dense_pick(container_of(run, struct request, run)->session,
-		       flags, start, nr, picked);
+	hmk_pieces_pick(&container_of(run, struct request, run)->session->prof.dense.pieces,
+			flags, start, nr, picked);
 }
 
 static int move_now(struct hmk_session *s, const struct hmk_move *m,

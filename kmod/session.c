@@ -28,7 +28,7 @@ struct hmk_session *hmk_session_create(void)
 	spin_lock_init(&s->stats_lock);
 	hmk_events_init(&s->events);
 	hmk_tickets_init(&s->tickets);
-	hmk_dense_create(&s->prof.dense);
+	hmk_pieces_create(&s->prof.dense.pieces);
 	return s;
 }
 

@@ -44,7 +44,7 @@ const struct hmk_tally *hmk_tally(struct hmk_profile *p, const struct hmk_region
 		return NULL;
 	memset(t, 0, sizeof(*t));
 	for (at = r->start; at < r->end; at += (u64)part.nr << PAGE_SHIFT) {
-		part = hmk_dense_part(&p->dense, at, r->end);
+		part = hmk_pieces_part(&p->dense.pieces, at, r->end);
 		tally_part(t, &part);
 	}
 	return t;

@@ -67,8 +67,8 @@ static int ticket_begin(const struct hmk_run *run, u32 i)
 static void ticket_pick(const struct hmk_run *run, u32 flags, unsigned long start, u32 nr,
 			unsigned long *picked)
 {
-	hmk_dense_pick(container_of(run, struct hmk_ticket, run)->session,
-		       flags, start, nr, picked);
+	hmk_pieces_pick(&container_of(run, struct hmk_ticket, run)->session->prof.dense.pieces,
+			flags, start, nr, picked);
 }
 
 static void ticket_moved(struct hmk_run *run, u32 i)

@@ -117,7 +117,7 @@ void hmk_touched_take(struct hmk_session *s)
 		return;
 	for (i = 0; i < nr; i++) {
 		touched_recount(&p->census, &p->touched[i]);
-		hmk_dense_touched(&p->dense, p->touched[i].start, p->touched[i].end);
+		hmk_pieces_touched(&p->dense.pieces, p->touched[i].start, p->touched[i].end);
 		p->cuts[2 * i] = p->touched[i].start;
 		p->cuts[2 * i + 1] = p->touched[i].end;
 	}

@@ -95,7 +95,7 @@ class HmKeeper final : public Profiler {
     }
   }
 
-  /// As dense_cut() of kmod/dense.c.
+  /// As hmk_dense_cut() of kmod/dense_regions.c.
   void cut() {
     const std::vector<__u64> cuts = dense_.cuts(tau_.tau2_q16);
     next_.resize(now_.size() + cuts.size());
