@@ -210,6 +210,29 @@ static bool may_be_in_batch(struct folio *folio, bool whole)
 		folio_ref_count(folio) > 2 + hmk_folio_cache_refs(folio));
 }
 
+/*
+ * Of a page, or of a large folio, which moves as one: the class of its hottest page. What one
+ * entry maps is of one class.
+ */
+static u8 class_of(struct hmk_chunk *c, const struct hmk_leaf *leaf, u32 at)
+{
+	struct folio *folio = page_folio(leaf->page);
+	u32 first, end, i;
+
+	if (leaf->shift != PAGE_SHIFT || !folio_test_large(folio))
+		return c->classes[at];
+	if (c->whole == folio)
+		return c->whole_class;
+	i = folio_page_idx(folio, leaf->page);
+	first = at - min(at, i);
+	end = min_t(u32, at + folio_nr_pages(folio) - i, (c->end - c->start) >> PAGE_SHIFT);
+	c->whole = folio;
+	c->whole_class = 0;
+	for (i = first; i < end; i++)
+		c->whole_class = max(c->whole_class, c->classes[i]);
+	return c->whole_class;
+}
+
 static void collect_leaf(const struct hmk_leaf *leaf, void *arg)
 {
 	struct hmk_chunk *c = arg;
@@ -221,9 +244,8 @@ static void collect_leaf(const struct hmk_leaf *leaf, void *arg)
 	struct folio *folio;
 	int why;
 
-	/* What is mapped as one is of one class. */
-	if (c->pick && (!test_bit(at, c->picked) || !leaf->page ||
-			page_to_nid(leaf->page) != c->from))
+	if (c->class && (!leaf->page || page_to_nid(leaf->page) != c->from ||
+			 class_of(c, leaf, at) != c->class))
 		return;
 	c->res->pages_absent -= nr;	/* began as all of them */
 	if (!leaf->page) {
@@ -270,6 +292,7 @@ void hmk_collect(struct hmk_chunk *c, struct vm_area_struct *vma)
 	c->nr = 0;
 	c->nr_protected = 0;
 	c->off_lru = 0;
+	c->whole = NULL;
 	c->stride = PMD_SHIFT;
 	/* A secondary MMU (KVM, a device) writes without our entries. */
 	c->may_precopy = !(c->flags & HMK_MOVE_SYNC_COPY) && !c->sync_left &&

@@ -133,9 +133,9 @@ static int collect_chunk(struct hmk_chunk *c)
 			refuse(c, -EPERM, HMK_REFUSED_POLICY);
 		} else {
 			preset(c, -ENOENT);
-			if (c->pick)
-				c->run->pick(c->run, c->pick, c->start,
-					     (c->end - c->start) >> PAGE_SHIFT, c->picked);
+			if (c->class)
+				c->run->classes(c->run, c->start,
+						(c->end - c->start) >> PAGE_SHIFT, c->classes);
 			hmk_collect(c, vma);
 		}
 	}
@@ -203,7 +203,7 @@ static int move_range(struct hmk_chunk *c, const struct hmk_range *r, u32 chunk_
 	int err = 0;
 
 	c->node = r->node;
-	c->pick = r->flags;
+	c->class = FIELD_GET(HMK_RANGE_CLASS_MASK, r->flags);
 	c->from = (int)FIELD_GET(HMK_RANGE_FROM_MASK, r->flags) - 1;
 	if (r->start != c->end) {	/* other memory: nothing is known of it */
 		c->nr_sync = 0;

@@ -49,11 +49,10 @@ struct hmk_run {
 	/* Asked when range @i begins: 0 or why it is refused; the others go on. May be NULL. */
 	int (*begin)(const struct hmk_run *run, u32 i);
 	/*
-	 * Which of @nr pages from @start on are of the class that a range's @flags ask for: bits
-	 * of @picked. May be NULL where no range has flags.
+	 * The classes of @nr pages from @start on, each plus one, 0 where it is not known. May be
+	 * NULL where no range has flags.
 	 */
-	void (*pick)(const struct hmk_run *run, u32 flags, unsigned long start, u32 nr,
-		     unsigned long *picked);
+	void (*classes)(const struct hmk_run *run, unsigned long start, u32 nr, u8 *class);
 	/* Range @i was tried and has ended. */
 	void (*moved)(struct hmk_run *run, u32 i);
 	atomic_t next;		/* range to take */
@@ -65,8 +64,8 @@ struct hmk_chunk {
 	struct mm_struct *mm;
 	unsigned long start, end;
 	int node;		/* -1: only ask where the pages are */
-	u32 pick;		/* flags of its range; 0: all pages, else those in @picked */
-	int from;		/* with @pick: where pages have to be */
+	u8 class;		/* 0: all pages, else those of this one, as in @classes */
+	int from;		/* with @class: where pages have to be */
 	u32 flags;		/* HMK_MOVE_* */
 	unsigned long vm_flags;	/* of the VMA, while the commit holds its lock */
 	bool own;		/* commit by the own path, else by migrate_vma */
@@ -77,7 +76,9 @@ struct hmk_chunk {
 	u32 nr_protected;	/* entries that lost a write or dirty bit */
 	unsigned int stride;	/* shift of the smallest of them */
 	u32 off_lru;		/* pages that sit in some CPU's LRU batch, or are isolated */
-	DECLARE_BITMAP(picked, HMK_CHUNK_PAGES);
+	u8 classes[HMK_CHUNK_PAGES];	/* of its pages, plus one */
+	struct folio *whole;	/* the large one that was met last, and its class */
+	u8 whole_class;
 	u16 order[HMK_CHUNK_PAGES];	/* of the commit */
 	struct hmk_page page[HMK_CHUNK_PAGES];
 	s32 status[HMK_CHUNK_PAGES];

@@ -19,8 +19,8 @@
 #include "move.h"
 #include "walk.h"
 
-#define OWN_BATCH_COPIED	64u	/* pages unmapped together, for each CPU that uses them */
-#define OWN_BATCH_TO_COPY	32u	/* the same where they are copied meanwhile */
+#define OWN_BATCH_COPIED	64u	/* records unmapped together, for each CPU that uses them */
+#define OWN_BATCH_TO_COPY	32u	/* pages, where they are copied meanwhile: at least a record */
 
 /* What the commit can see of a record before it takes the page away. */
 struct own_look {
@@ -272,26 +272,34 @@ static void own_commit_batch(struct hmk_chunk *c, const u16 *which, u32 nr)
  * what was copied ahead commits quickly and many together. What is to be copied
  * while it is unmapped comes after, few at a time. Without batched shootdown a batch
  * is one folio: each unmap flushes by itself, and the next page's owner need not wait.
+ *
+ * Return: how many of the @nr records that @which names go together, at least one.
  */
-static u32 own_batch(const struct hmk_chunk *c, bool copied)
+static u32 own_batch(const struct hmk_chunk *c, const u16 *which, u32 nr, bool copied)
 {
+	u32 i, pages;
+
 	if (!hmk_has(HMK_FEAT_MOVE_BATCH))
 		return 1;
-	if (!copied)
-		return OWN_BATCH_TO_COPY;
-	return min(OWN_BATCH_COPIED * max(cpumask_weight(mm_cpumask(c->mm)), 1u), HMK_CHUNK_PAGES);
+	if (copied)
+		return min(OWN_BATCH_COPIED * max(cpumask_weight(mm_cpumask(c->mm)), 1u), nr);
+	pages = folio_nr_pages(c->page[which[0]].src);
+	for (i = 1; i < nr && pages < OWN_BATCH_TO_COPY; i++)
+		pages += folio_nr_pages(c->page[which[i]].src);
+	return i;
 }
 
 static void own_commit_those(struct hmk_chunk *c, bool copied)
 {
-	u32 step = own_batch(c, copied), i, nr = 0;
+	u32 step, i, nr = 0;
 
 	for (i = 0; i < c->nr; i++) {
 		if (c->page[i].src && c->page[i].looks_written != copied)
 			c->order[nr++] = i;
 	}
 	for (i = 0; i < nr; i += step) {
-		own_commit_batch(c, &c->order[i], min(step, nr - i));
+		step = own_batch(c, &c->order[i], nr - i, copied);
+		own_commit_batch(c, &c->order[i], step);
 		cond_resched();
 	}
 }

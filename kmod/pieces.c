@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <linux/bitfield.h>
-#include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <hmk/core/region.h>
@@ -185,23 +183,19 @@ struct hmk_piece_part hmk_pieces_part(struct hmk_pieces *ps, u64 at, u64 end)
 }
 
 /**
- * hmk_pieces_pick() - which pages are of a class.
- * @ps:     of the session.
- * @flags:  of the range: HMK_RANGE_CLASS().
- * @start:  address of the first page.
- * @nr:     number of pages.
- * @picked: @nr bits, all of them written.
+ * hmk_pieces_classes() - of which classes pages are.
+ * @ps:    of the session.
+ * @start: address of the first page.
+ * @nr:    number of pages.
+ * @class: @nr classes, each plus one as HMK_RANGE_CLASS() has it; 0 where it is not known.
  *
  * Their hotness may change meanwhile: it says what it is now.
  */
-void hmk_pieces_pick(struct hmk_pieces *ps, u32 flags, unsigned long start, u32 nr,
-		     unsigned long *picked)
+void hmk_pieces_classes(struct hmk_pieces *ps, unsigned long start, u32 nr, u8 *class)
 {
-	const s32 class = (s32)FIELD_GET(HMK_RANGE_CLASS_MASK, flags) - 1;
 	const struct hmk_piece *piece = NULL;
 	u32 i;
 
-	bitmap_zero(picked, nr);
 	xa_lock(&ps->all);
 	for (i = 0; i < nr; i++) {
 		unsigned long pfn = (start >> PAGE_SHIFT) + i;
@@ -209,9 +203,8 @@ void hmk_pieces_pick(struct hmk_pieces *ps, u32 flags, unsigned long start, u32 
 
 		if (!i || !at)
 			piece = xa_load(&ps->all, pfn / HMK_DENSE_PAGES);
-		if (piece && hmk_dense_class(READ_ONCE(piece->page[at]),
-					     READ_ONCE(piece->rung)) == class)
-			__set_bit(i, picked);
+		class[i] = piece ? 1 + hmk_dense_class(READ_ONCE(piece->page[at]),
+						       READ_ONCE(piece->rung)) : 0;
 	}
 	xa_unlock(&ps->all);
 }

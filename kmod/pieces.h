@@ -52,7 +52,6 @@ void hmk_pieces_touched(struct hmk_pieces *ps, u64 start, u64 end);
 struct hmk_piece_part hmk_pieces_part(struct hmk_pieces *ps, u64 at, u64 end);
 
 /* By whoever moves. */
-void hmk_pieces_pick(struct hmk_pieces *ps, u32 flags, unsigned long start, u32 nr,
-		     unsigned long *picked);
+void hmk_pieces_classes(struct hmk_pieces *ps, unsigned long start, u32 nr, u8 *class);
 
 #endif

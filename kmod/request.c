@@ -169,11 +169,10 @@ static void request_moved(struct hmk_run *run, u32 i)
 			&run->results[i]);
 }
 
-static void request_pick(const struct hmk_run *run, u32 flags, unsigned long start, u32 nr,
-			 unsigned long *picked)
+static void request_classes(const struct hmk_run *run, unsigned long start, u32 nr, u8 *class)
 {
-	hmk_pieces_pick(&container_of(run, struct request, run)->session->prof.dense.pieces,
-			flags, start, nr, picked);
+	hmk_pieces_classes(&container_of(run, struct request, run)->session->prof.dense.pieces,
+			   start, nr, class);
 }
 
 static int move_now(struct hmk_session *s, const struct hmk_move *m,
@@ -183,7 +182,7 @@ static int move_now(struct hmk_session *s, const struct hmk_move *m,
 		.run = {
 			.mm = s->mm, .pid = s->pid, .ranges = ranges,
 			.nr_ranges = m->nr_ranges, .flags = m->flags,
-			.chunk_pages = m->chunk_pages, .stop = request_stop, .pick = request_pick,
+			.chunk_pages = m->chunk_pages, .stop = request_stop, .classes = request_classes,
 			.moved = request_moved,
 		},
 		.session = s,

@@ -64,11 +64,10 @@ static int ticket_begin(const struct hmk_run *run, u32 i)
 	return hmk_cpuset_allows(run->pid, run->ranges[i].node) ? 0 : -EACCES;
 }
 
-static void ticket_pick(const struct hmk_run *run, u32 flags, unsigned long start, u32 nr,
-			unsigned long *picked)
+static void ticket_classes(const struct hmk_run *run, unsigned long start, u32 nr, u8 *class)
 {
-	hmk_pieces_pick(&container_of(run, struct hmk_ticket, run)->session->prof.dense.pieces,
-			flags, start, nr, picked);
+	hmk_pieces_classes(&container_of(run, struct hmk_ticket, run)->session->prof.dense.pieces,
+			   start, nr, class);
 }
 
 static void ticket_moved(struct hmk_run *run, u32 i)
@@ -112,7 +111,7 @@ long hmk_ticket_queue(struct hmk_session *s, const struct hmk_move *m,
 	t->run = (struct hmk_run){
 		.mm = s->mm, .pid = s->pid, .ranges = ranges, .results = t->results,
 		.nr_ranges = m->nr_ranges, .flags = m->flags, .chunk_pages = m->chunk_pages,
-		.stop = ticket_stop, .begin = ticket_begin, .pick = ticket_pick,
+		.stop = ticket_stop, .begin = ticket_begin, .classes = ticket_classes,
 		.moved = ticket_moved,
 	};
 	spin_lock(&q->lock);

@@ -312,7 +312,8 @@ struct hmk_record {
 
 /*
  * Of a range, what HMK_SWITCH_DENSE has found to be of one class and is on one node; other
- * pages count as absent. Where pages are not read one by one none is of any class. Ranges of
+ * pages count as absent. A page larger than an entry maps moves as one, and is of the class
+ * of its hottest part. Where pages are not read one by one none is of any class. Ranges of
  * different classes or nodes may overlap.
  */
 #define HMK_RANGE_CLASS(class)	((class) + 1u)

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <hmk/table_reader.h>
+#include <linux/kernel-page-flags.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,6 +26,7 @@
 #define FILED (8 * MIB)		/* of a file in huge pages, mapped privately; one page of it is written */
 #define INTERVALS 16		/* at most, until all is told right and has moved */
 #define UNREAD_PAGES 32
+#define FOLIO 16	/* pages of a folio where pages are neither small nor huge */
 #define TURNS 4			/* as many times that many where pieces take turns */
 #define MAX_RECORDS 4096
 #define MAX_RANGES 512
@@ -40,14 +42,21 @@ static void check(int holds, const char *what)
 		exit(1);
 }
 
-/* Of one page in eight: a hash of its number (Steele, Vigna). @set: which of two hot sets. */
-static int is_hot(unsigned long page, int set)
+static unsigned long unit = 1;	/* pages that move as one, of which one is hot or none */
+
+/* Of one unit in eight: a hash of its number (Steele, Vigna). @set: which of two hot sets. */
+static int lies_hot(unsigned long page, int set)
 {
-	unsigned long z = (page + 1 + (unsigned long)set * PAGES) * 0x9e3779b97f4a7c15ul;
+	unsigned long z = (page / unit + 1 + (unsigned long)set * PAGES) * 0x9e3779b97f4a7c15ul;
 
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ul;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebul;
 	return ((z ^ (z >> 31)) & 7) == 0;
+}
+
+static int is_hot(unsigned long page, int set)
+{
+	return page % unit == unit / 2 && lies_hot(page, set);
 }
 
 struct shared { volatile int ready, set, wrong; };
@@ -177,7 +186,7 @@ static unsigned long move(int fd, const char *at, int hot, __u32 flags)
 	return moved;
 }
 
-/* Of hot and of cold pages: how many are on the fast node. */
+/* Of the pages of hot and of cold units: how many are on the fast node. */
 static void count_fast(pid_t pid, char *at, int set, unsigned long *hot, unsigned long *cold)
 {
 	static void *pages[PAGES];
@@ -189,7 +198,36 @@ static void count_fast(pid_t pid, char *at, int set, unsigned long *hot, unsigne
 		check(0, "where the pages are");
 	*hot = *cold = 0;
 	for (unsigned long i = 0; i < PAGES; i++)
-		*(is_hot(i, set) ? hot : cold) += status[i] == FAST;
+		*(lies_hot(i, set) ? hot : cold) += status[i] == FAST;
+}
+
+/* How many units of the area are folios of their own. */
+static unsigned long count_folios(pid_t pid, const char *at)
+{
+	static uint64_t frames[PAGES];
+	const int flags = open("/proc/kpageflags", O_RDONLY);
+	unsigned long nr = 0;
+	char path[64];
+	int map;
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
+	map = open(path, O_RDONLY);
+	check(flags >= 0 && pread(map, frames, sizeof(frames), (off_t)((unsigned long)at / PAGE * 8)) == sizeof(frames), "the frames of the area");
+	for (unsigned long i = 0, whole; i < PAGES; i += unit, nr += whole) {
+		const uint64_t first = frames[i] & ((1ull << 55) - 1);
+
+		whole = 1;
+		for (unsigned long k = 0; k < unit; k++) {
+			uint64_t of = 0;
+
+			if (pread(flags, &of, sizeof(of), (off_t)((first + k) * 8)) != sizeof(of))
+				check(0, "the flags of a frame");
+			whole &= (frames[i + k] & ((1ull << 55) - 1)) == first + k && of & 1ull << (k ? KPF_COMPOUND_TAIL : KPF_COMPOUND_HEAD);
+		}
+	}
+	close(map);
+	close(flags);
+	return nr;
 }
 
 /* Move until what is hot, and nothing else, is on the fast node; @moved: in how many moves at most. */
@@ -199,7 +237,7 @@ static void follow(int fd, pid_t pid, char *at, struct shared *sh, unsigned long
 
 	for (unsigned long i = 0; i < PAGES; i++)
 		hot += is_hot(i, sh->set);
-	for (int i = 0; i < (turns ? TURNS : 1) * INTERVALS && (told_hot != hot || told_cold != PAGES - hot || fast_hot != hot || fast_cold); i++) {
+	for (int i = 0; i < (turns ? TURNS : 1) * INTERVALS && (told_hot != hot || told_cold != PAGES - hot || fast_hot != hot * unit || fast_cold); i++) {
 		next_interval(fd);
 		if (!count(at, &told_hot, &told_cold))
 			continue;	/* what a page costs is not known yet: samples, of regions that are alike */
@@ -210,12 +248,13 @@ static void follow(int fd, pid_t pid, char *at, struct shared *sh, unsigned long
 		       iv.seq, told_hot, hot, told_cold, fast_hot, fast_cold, iv.profile_ns / 1000, iv.budget_ns / 1000, iv.flags);
 	}
 	check(told_hot == hot && told_cold == PAGES - hot, "each hot page is told as hot, and no other");
-	check(fast_hot == hot && !fast_cold, "each hot page is on the fast node, and no other");
+	check(fast_hot == hot * unit && !fast_cold, "each hot page is on the fast node, and none but what moves with it");
 	count_in(filed, FILED, &told_hot, &told_cold);
 	printf("of a private file mapping: %lu hot pages told, %lu cold\n", told_hot, told_cold);
 	check(told_hot + told_cold == 1, "of a private file mapping only what was written is told, huge pages or not");
 	printf("%lu moves, %lu at most\n", moved, most);
 	check(moved <= most, "few moves were in vain");
+	check(unit == 1 || count_folios(pid, at) * unit == PAGES, "each folio has moved as one");
 }
 
 /* Somebody else moves them: says where they are, a line each time somebody asks. */
@@ -287,11 +326,12 @@ int main(int argc, char **argv)
 	const __u32 flags = argc > 1 && !strcmp(argv[1], "vma") ? HMK_MOVE_FORCE_VMA : 0;
 
 	turns = argc > 1 && !strcmp(argv[1], "turns");
+	unit = argc > 1 && !strcmp(argv[1], "folios") ? FOLIO : 1;
 	struct shared *sh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char *at = room_for(SIZE);
 
 	mmap(at, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	madvise(at, SIZE, MADV_NOHUGEPAGE);
+	madvise(at, SIZE, unit > 1 ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	map_file();
 	const pid_t pid = fork();
 

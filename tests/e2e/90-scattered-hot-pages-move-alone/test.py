@@ -5,8 +5,9 @@
 # clock: host instructions
 """One page in eight is hot, scattered by chance over pieces of 2 MiB that are alike as a whole, and later others
 are. Read page by page, each hot page and no other is told as hot and moves alone when its class is named; so do the
-cold ones back; every write is kept; also where the budget pays for some of them in an interval, and they take turns. hmkd does so by itself: what is hot comes to the fast node and stays there, what is
-cold stays where it is."""
+cold ones back; every write is kept; also where the budget pays for some of them in an interval, and they take turns. A folio
+of 64 KiB moves as one, with its hottest page. hmkd does so by itself: what is hot comes to the fast node and stays
+there, what is cold stays where it is."""
 import subprocess
 import sys
 import time
@@ -47,10 +48,17 @@ def ended() -> int:
     return int(lib.ask_hmkd("stats")["targets"][0]["intervals"])
 
 
-Path("/sys/kernel/mm/transparent_hugepage/shmem_enabled").write_text("always", encoding="ascii")
+THP = Path("/sys/kernel/mm/transparent_hugepage")
+(THP / "shmem_enabled").write_text("always", encoding="ascii")
 lib.load_module()
 for way in ("own", "vma", "turns"):
     print(lib.run(lib.helper("scattered"), way).stdout)
+if (THP / "hugepages-64kB").exists():  # from 6.8 on
+    for kind, enabled in (("64kB", "always"), ("2048kB", "never")):
+        (THP / f"hugepages-{kind}/enabled").write_text(enabled, encoding="ascii")
+    print(lib.run(lib.helper("scattered"), "folios").stdout)
+    for kind, enabled in (("64kB", "never"), ("2048kB", "inherit")):
+        (THP / f"hugepages-{kind}/enabled").write_text(enabled, encoding="ascii")
 
 program = subprocess.Popen([lib.helper("scattered"), "watch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
 pid = int(program.stdout.readline())
