@@ -20,7 +20,7 @@
 #include "walk.h"
 
 #define OWN_BATCH_COPIED	64u	/* records unmapped together, for each CPU that uses them */
-#define OWN_BATCH_TO_COPY	32u	/* pages, where they are copied meanwhile: at least a record */
+#define OWN_BATCH_TO_COPY	32u	/* pages, copied while they are; or one record */
 
 /* What the commit can see of a record before it takes the page away. */
 struct own_look {

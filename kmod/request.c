@@ -182,8 +182,8 @@ static int move_now(struct hmk_session *s, const struct hmk_move *m,
 		.run = {
 			.mm = s->mm, .pid = s->pid, .ranges = ranges,
 			.nr_ranges = m->nr_ranges, .flags = m->flags,
-			.chunk_pages = m->chunk_pages, .stop = request_stop, .classes = request_classes,
-			.moved = request_moved,
+			.chunk_pages = m->chunk_pages, .stop = request_stop,
+			.classes = request_classes, .moved = request_moved,
 		},
 		.session = s,
 	};
