@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <map>
 
 #include "app.hpp"
 #include "gain_report.hpp"
 #include "metrics/hot_set.hpp"
+#include "page_classes.hpp"
 
 namespace hmk {
 namespace {
@@ -282,11 +285,17 @@ json sighting_row(const Sighting& seen, const Target& target) {
           {"samples", seen.samples}};
 }
 
+/// As moves name it; null: all pages.
+json class_number(std::uint8_t page_class) {
+  return page_class == 0 ? json() : json(page_class - 1);
+}
+
 json decision_row(const Decision& decision, const Target& target) {
   const policy::Move& move = decision.move;
   return {{"seq", decision.seq},
           {"action", action_name(decision)},
           {"reason", reason_text(move.reason)},
+          {"class", class_number(move.page_class)},
           {"start", move.start},
           {"length", move.length},
           {"whi", from_q16(move.whi_q16)},
@@ -298,12 +307,15 @@ json decision_row(const Decision& decision, const Target& target) {
           {"moved_bytes", moved_pages(decision.result) * HMK_PAGE_SIZE}};
 }
 
+bool holds(const hmk_record& record, std::uint64_t address) {
+  return record.start <= address && address - record.start < record.length;
+}
+
 /// The region that holds `address` now, and what keeps it from moving.
 json region_now(const Target& target, std::uint64_t address) {
   const std::vector<hmk_record>& records = target.snapshot().records;
-  const auto found = std::ranges::find_if(records, [&](const hmk_record& record) {
-    return record.start <= address && address - record.start < record.length;
-  });
+  const auto found = std::ranges::find_if(
+      records, [&](const hmk_record& record) { return holds(record, address); });
   if (found == records.end()) return json();
   json row = region_of(*found, target.tiers());
   if (target.mover().back_off().is_blocked(found->start, found->length,
@@ -313,6 +325,23 @@ json region_now(const Target& target, std::uint64_t address) {
                                             target.snapshot().interval.seq))
     row["state"].push_back("thrash");
   return row;
+}
+
+/// The pages of that region by their hotness, where they are read one by one; the hottest first.
+json classes_now(const Target& target, std::uint64_t address) {
+  std::vector<hmk_record> classes;
+  std::ranges::copy_if(target.parts(), std::back_inserter(classes), [&](const hmk_record& record) {
+    return page_class(record) != 0 && holds(record, address);
+  });
+  std::ranges::stable_sort(classes, std::greater<>{}, page_class);
+  json rows = json::array();
+  for (const hmk_record& record : classes)
+    rows.push_back({{"class", class_number(page_class(record))},
+                    {"rate", rate_per_page(record)},
+                    {"rate_factor", std::exp2(record.rate_dev_q8 / 256.0)},
+                    {"tier", tier_number(tier_of_node(target.tiers(), record.node))},
+                    {"resident_bytes", std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE}});
+  return rows;
 }
 
 }  // namespace
@@ -326,6 +355,7 @@ json report_why(const Target& target, std::uint64_t start, std::uint64_t end) {
   return {{"pid", target.pid()},
           {"comm", target.process().comm},
           {"region", region_now(target, start)},
+          {"classes", classes_now(target, start)},
           {"intervals", seen},
           {"decisions", decided}};
 }

@@ -122,6 +122,7 @@ TEST_F(AppTest, TellsWhatMovesSaveAndCost) {
   EXPECT_NEAR(gain["pairs"][0]["huge_page_ns"], 1000. * 512 / (512 + 256), 1);
   EXPECT_TRUE(gain["pairs"][0]["page_ns"].is_null());
   const json decision = data("why", {{"start", 0U}, {"end", 4096U}})["targets"][0]["decisions"][0];
+  EXPECT_TRUE(decision["class"].is_null()) << "all pages of the range";
   EXPECT_EQ(decision["promised_ns_per_s"], gain["promised_ns_per_s"]);
   EXPECT_EQ(decision["now"]["saves_ns_per_s"], gain["saves_ns_per_s"]);
 }
@@ -598,6 +599,14 @@ TEST_F(AppTest, HotPagesOfARegionRiseAndAllButThePlannerSeeOneRegion) {
   const json status = data("status")["targets"].at(0);
   EXPECT_EQ(status["last_interval"]["regions"], 2);
   EXPECT_EQ(status["tiers"].at(3)["hot_bytes"], 12 * HMK_PAGE_SIZE) << "not the whole region";
+  const json why = data("why", {{"start", 0U}, {"end", 4096U}})["targets"].at(0);
+  ASSERT_EQ(why["classes"].size(), 2u) << "those of the region at that place";
+  EXPECT_EQ(why["classes"][0]["class"], 6);
+  EXPECT_EQ(why["classes"][0]["resident_bytes"], 12 * HMK_PAGE_SIZE);
+  EXPECT_EQ(why["classes"][0]["tier"], 4);
+  EXPECT_EQ(why["classes"][1]["class"], 0);
+  ASSERT_EQ(why["decisions"].size(), 1u);
+  EXPECT_EQ(why["decisions"][0]["class"], 6);
 }
 
 TEST_F(AppTest, WhatIsNotYetReadPageByPageStaysWhereOthersAre) {

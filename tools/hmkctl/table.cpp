@@ -118,6 +118,7 @@ std::string rows_text(const std::vector<json>& rows, const Table& table,
 std::string table_text(const json& answer, const Table& table, const std::string& indent) {
   if (titles_of(table).empty()) return "";  // in the JSON only
   const std::vector<json> rows = rows_of(answer, table);
+  if (rows.empty() && *table.when_empty == '\0') return "";
   if (rows.empty()) return indent + std::string(table.key) + ": " + table.when_empty + "\n";
   return table.layout == Layout::rows ? rows_text(rows, table, indent)
                                       : fields_text(rows, table, indent);

@@ -31,7 +31,7 @@ struct Table {
   std::vector<Column> columns;
   Layout layout = Layout::rows;
   std::vector<Table> inner = {};  ///< tables inside each row
-  const char* when_empty = "none";
+  const char* when_empty = "none";  ///< empty: then nothing is said of it
 };
 
 /// The described members of `answer`, nothing else.

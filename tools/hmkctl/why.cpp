@@ -41,6 +41,15 @@ const std::vector<Table>& why_tables() {
                              Layout::rows,
                              {},
                              "not mapped any more"};
+  static const Table kClasses{"classes",
+                              {{"class", "PAGES OF CLASS"},
+                               {"rate", "ACCESSES/PAGE", Unit::per_second},
+                               {"rate_factor", ""},
+                               {"tier", "TIER"},
+                               {"resident_bytes", "RESIDENT", Unit::bytes}},
+                              Layout::rows,
+                              {},
+                              ""};
   static const Table kIntervals{"intervals",
                                 {{"seq", "INTERVAL"},
                                  {"start", "START", Unit::address},
@@ -53,6 +62,7 @@ const std::vector<Table>& why_tables() {
   static const Table kDecisions{"decisions",
                                 {{"seq", "INTERVAL"},
                                  {"action", "DECISION"},
+                                 {"class", "CLASS"},
                                  {"from_tier", "FROM"},
                                  {"to_tier", "TO"},
                                  {"start", "START", Unit::address},
@@ -66,7 +76,7 @@ const std::vector<Table>& why_tables() {
   static const std::vector<Table> kTables{{"targets",
                                            {{"pid", "PID"}, {"comm", "COMM"}},
                                            Layout::rows,
-                                           {kRegion, kIntervals, kDecisions}}};
+                                           {kRegion, kClasses, kIntervals, kDecisions}}};
   return kTables;
 }
 
