@@ -249,6 +249,7 @@ Result<void> Mover::send() {
   }
   if (ticket.steps.empty()) return {};
   if (Result<void> sent = device_.move(ticket.cookie, to_ranges(ticket.steps), flags_); !sent) {
+    for (const Step& step : ticket.steps) give_back(step, step.move.bytes);
     if (sent.error().err == EAGAIN) return {};  // queue full: retry() at the next event
     abandon();
     return sent;
@@ -281,6 +282,8 @@ Result<void> Mover::finish(std::uint64_t cookie, std::uint64_t time_ns) {
   std::vector<Step> again;
   for (std::size_t i = 0; i < steps.size() && i < results->size(); ++i) {
     const hmk_range_result& result = (*results)[i];
+    const std::uint64_t moved_bytes = moved_pages(result) * policy::kPage;
+    give_back(steps[i], steps[i].move.bytes - std::min(steps[i].move.bytes, moved_bytes));
     const std::uint64_t pages = result.refused[HMK_REFUSED_NO_ROOM];
     const unsigned idle = is_idle ? steps[i].idle + 1 : 0;
     const bool goes_on = is_of_this_plan && pages != 0 && result.error == 0 && idle < kMostIdle;
@@ -360,6 +363,11 @@ void Mover::account(const Step& step, hmk_range_result result, bool goes_on) {
 /// What is gathered comes from anywhere: no pair of tiers is limited for it.
 Pace::Pair Mover::pair_of(const Step& step) const {
   return {tier_of(tiers_, step.move.from), tier_of(tiers_, step.move.to)};
+}
+
+/// What did not move is no use of the bandwidth, and may be sent again.
+void Mover::give_back(const Step& step, std::uint64_t bytes) const {
+  if (pace_ != nullptr) pace_->give_back(pair_of(step), bytes);
 }
 
 }  // namespace hmk

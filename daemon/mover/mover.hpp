@@ -108,6 +108,7 @@ class Mover {
   std::vector<Step> parts_elsewhere(const Step& step);
   void account(const Step& step, hmk_range_result result, bool goes_on);
   Pace::Pair pair_of(const Step& step) const;
+  void give_back(const Step& step, std::uint64_t bytes) const;
 
   Device& device_;
   Pace* pace_ = nullptr;

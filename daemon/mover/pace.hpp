@@ -18,7 +18,7 @@ namespace hmk {
 class Pace {
  public:
   using Clock = std::chrono::steady_clock;
-  using Pair = std::pair<int, int>;              ///< from tier, to tier; the fastest is 0
+  using Pair = std::pair<int, int>;             ///< from tier, to tier; the fastest is 0
   using Rates = std::map<Pair, std::uint64_t>;  ///< bytes a second
   static constexpr std::chrono::milliseconds kAhead{10};
 
@@ -29,10 +29,15 @@ class Pace {
   /// True: `bytes` may be sent now, and are counted. In any time T at most
   /// rate * (T + kAhead) and one such piece are.
   bool take(Pair pair, std::uint64_t bytes);
+  /// Of what take() counted, `bytes` were not sent, or did not move.
+  void give_back(Pair pair, std::uint64_t bytes);
   /// When take() may be asked again.
   Clock::time_point ready_at(Pair pair) const;
 
  private:
+  /// How long `bytes` take at the pair's rate; 0: it has none.
+  Clock::duration time_of(Pair pair, std::uint64_t bytes) const;
+
   std::function<Clock::time_point()> now_;
   Rates rates_;
   std::map<Pair, Clock::time_point> busy_until_;

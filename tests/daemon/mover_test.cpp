@@ -143,6 +143,24 @@ TEST_F(MoverTest, WhatAPairOfTiersMayNotYetWaitsAndAllBehindItInItsOrder) {
   EXPECT_FALSE(mover_.held_until());
 }
 
+TEST_F(MoverTest, WhatWasNotSentOrDidNotMoveIsNoUseOfTheBandwidth) {
+  Pace::Clock::time_point now{std::chrono::hours(1)};
+  Pace pace([&] { return now; });
+  pace.limit({{{3, 0}, 100 * kMiB}});  // 20 ms for a piece of 2 MiB
+  mover_.set_pace(&pace);
+  policy::Plan plan;
+  plan.promotions = {move_of(0, 2 * kMiB, 3, 0), move_of(4 * kMiB, 2 * kMiB, 3, 0)};
+  kernel_.refuse_move = EAGAIN;
+  ASSERT_TRUE(mover_.start(plan, kFour, 1));
+  kernel_.refuse_move = 0;
+  ASSERT_TRUE(mover_.retry());
+  EXPECT_EQ(starts(0), Starts{0}) << "at once: the queue was full";
+  finish(all_pinned);
+  EXPECT_EQ(starts(0), Starts{4 * kMiB}) << "at once: nothing has moved";
+  finish(all_clean);
+  EXPECT_FALSE(pace.take({3, 0}, kMiB)) << "it has";
+}
+
 TEST_F(MoverTest, WhatIsCancelledIsAccountedForAndNotBackedOff) {
   policy::Plan plan;
   for (std::uint64_t i = 0; i < 100; ++i)

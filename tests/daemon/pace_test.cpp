@@ -40,6 +40,24 @@ TEST_F(PaceTest, KeepsTheRateAndUsesIt) {
   EXPECT_GE(static_cast<double>(sent), 0.98 * seconds * kRate);
 }
 
+TEST_F(PaceTest, WhatIsGivenBackCanBeTakenAgain) {
+  pace_.limit({{up_, 64 * kMiB}});
+  ASSERT_TRUE(pace_.take(up_, 4 * kMiB));
+  ASSERT_FALSE(pace_.take(up_, 4 * kMiB));
+  pace_.give_back(up_, 3 * kMiB);
+  EXPECT_EQ(pace_.ready_at(up_), now_ + std::chrono::microseconds(15625) - Pace::kAhead)
+      << "of 1 MiB";
+  pace_.give_back(up_, kMiB);
+  EXPECT_TRUE(pace_.take(up_, 4 * kMiB));
+  pace_.give_back(up_, 4 * kMiB);
+  now_ += std::chrono::hours(1);
+  pace_.give_back(up_, 64 * kMiB);
+  EXPECT_TRUE(pace_.take(up_, 4 * kMiB));
+  EXPECT_FALSE(pace_.take(up_, 4 * kMiB)) << "what is given back late is not saved either";
+  pace_.give_back(down_, kMiB);
+  EXPECT_TRUE(pace_.take(down_, kMiB)) << "a pair without a limit";
+}
+
 TEST_F(PaceTest, IdleTimeIsNotSaved) {
   pace_.limit({{up_, 64 * kMiB}});
   ASSERT_TRUE(pace_.take(up_, 4 * kMiB));
