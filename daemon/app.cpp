@@ -21,19 +21,19 @@ using nlohmann::json;
 
 App::App(boost::asio::io_context& loop, Config config, Options options)
     : loop_(loop),
-      config_(std::move(config)),
+      config_(std::make_shared<const Config>(std::move(config))),
       origins_(options.origins),
       options_(std::move(options)),
       service_(loop),
       signals_(loop, SIGINT, SIGTERM, SIGHUP),
       server_(loop, [this](const Request& request) { return run_verb(*this, request); }),
-      finder_(loop, config_.attach_poll,
+      finder_(loop, config_->attach_poll,
               [this] { guard("attach_poll", [this] { look_again(); }); }),
       told_(loop),
       settled_(loop),
       pacer_(loop),
       status_timer_(loop) {
-  pace_.limit(config_.bandwidth);
+  pace_.limit(config_->bandwidth);
   warnings_ = hear_warnings([this](std::string_view text) {
     announce("warning", {{"text", printable(text)}});
   });
@@ -45,10 +45,10 @@ App::~App() {
 }
 
 Result<void> App::start() {
-  if (Result<void> known = check_tiers(read_machine(options_.root), config_.tiers); !known)
+  if (Result<void> known = check_tiers(read_machine(options_.root), config_->tiers); !known)
     return known;
   const OperatorState::StartTimes by_hand = restore_state();
-  for (const AttachRule& rule : config_.attach) {
+  for (const AttachRule& rule : config_->attach) {
     if (left_alone_.contains(pid_of(rule))) continue;
     if (!options_.ends_with_last_target)
       attach_pid_of(rule);
@@ -60,16 +60,16 @@ Result<void> App::start() {
   for (const auto& [pid, start] : by_hand) attach_pid_of(rule_of_pid(pid));
   wait_for_newcomers();
   if (Result<void> open = server_.listen(
-          config_.socket, {.readers = config_.socket_group, .admins = config_.admin_group});
+          config_->socket, {.readers = config_->socket_group, .admins = config_->admin_group});
       !open)
     return open;
   server_.on_leave([this](std::uint64_t client) { guard("release", [&] { release(client); }); });
   server_.serve_pages([this](const std::string& path) { return run_page(*this, path); });
-  if (!config_.metrics.empty())
-    if (Result<void> open = server_.listen_loopback(config_.metrics); !open) return open;
+  if (!config_->metrics.empty())
+    if (Result<void> open = server_.listen_loopback(config_->metrics); !open) return open;
   wait_for_signal();
-  spdlog::info("ready mode={} interval={} socket={} targets={}", to_string(config_.mode),
-               format_duration(config_.interval), config_.socket, managed_.size());
+  spdlog::info("ready mode={} interval={} socket={} targets={}", to_string(config_->mode),
+               format_duration(config_->interval), config_->socket, managed_.size());
   service_.ready();
   report_status();
   return {};
@@ -100,7 +100,7 @@ void App::stop() {
 }
 
 Surroundings App::around() {
-  return {config_, machine_, options_.root, pace_};
+  return {machine_, options_.root, pace_};
 }
 
 Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool put_back) {
@@ -114,7 +114,7 @@ Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool p
   if (held == holds_.end()) holds_.emplace(pid, Hold{client, mode, target == nullptr});
   holds_.at(pid).mode = mode;
   if (target != nullptr) {
-    target->hold(mode, config_);
+    target->hold(mode);
   } else if (Result<void> done = attach_by(rule_of_pid(pid), pid); !done) {
     holds_.erase(pid);
     return done;
@@ -123,7 +123,7 @@ Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool p
   if (put_back) find(pid)->put_back(around());
   keep_pace();
   spdlog::info("held pid={} mode={} put_back={}", pid, to_string(mode), put_back);
-  announce("mode", {{"pid", pid}, {"mode", to_string(find(pid)->mode(config_))}});
+  announce("mode", {{"pid", pid}, {"mode", to_string(find(pid)->mode())}});
   return {};
 }
 
@@ -138,8 +138,8 @@ void App::release(std::uint64_t client) {
       announce("detached", {{"pid", pid}, {"reason", "its trial has ended"}});
       forget(pid);
     } else if (target != nullptr) {
-      target->hold(std::nullopt, config_);
-      announce("mode", {{"pid", pid}, {"mode", to_string(target->mode(config_))}});
+      target->hold(std::nullopt);
+      announce("mode", {{"pid", pid}, {"mode", to_string(target->mode())}});
     }
   }
   find_processes();  // a rule may have named meanwhile what was attached for a hold
@@ -275,7 +275,7 @@ Result<json> App::subscribe(std::uint64_t client) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return json{{"event", "following"},
               {"time_ns", std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()},
-              {"mode", is_paused_ ? "paused" : to_string(config_.mode)},
+              {"mode", is_paused_ ? "paused" : to_string(config_->mode)},
               {"processes", managed_.size()}};
 }
 
@@ -296,7 +296,7 @@ void App::report_status() {
 
 std::string App::status_text() const {
   constexpr std::size_t kShown = 8;
-  std::string text = (is_paused_ ? "paused" : to_string(config_.mode)) + ", " +
+  std::string text = (is_paused_ ? "paused" : to_string(config_->mode)) + ", " +
                      std::to_string(managed_.size()) +
                      (managed_.size() == 1 ? " process" : " processes");
   std::size_t nr = 0;
@@ -310,7 +310,7 @@ std::string App::status_text() const {
     if (wall == 0) continue;
     const auto used_bp = static_cast<std::uint32_t>(interval.profile_ns * 10'000 / wall);
     text += ", pid " + std::to_string(pid) + " profiling " + format_percent_bp(used_bp) + " of " +
-            format_percent_bp(config_.overhead_bp);
+            format_percent_bp(managed->target->config().overhead_bp);
   }
   return text;
 }

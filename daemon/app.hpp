@@ -104,7 +104,7 @@ class App {
   Result<void> pause(bool is_paused);
 
   // What they show.
-  const Config& config() const { return config_; }
+  const Config& config() const { return *config_; }
   const Origins& origins() const { return origins_; }
   bool is_paused() const { return is_paused_; }
   const Options& options() const { return options_; }
@@ -169,7 +169,7 @@ class App {
   std::string status_text() const;
 
   boost::asio::io_context& loop_;
-  Config config_;
+  std::shared_ptr<const Config> config_;
   Origins origins_;
   Options options_;
   Machine machine_;  ///< at the last decision, or when the last process was attached

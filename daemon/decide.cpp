@@ -13,23 +13,23 @@
 namespace hmk {
 namespace {
 
-policy::Bytes limit_of(const Config& config, const Target& target,
-                       std::span<const policy::TierView> tiers) {
+policy::Bytes limit_of(const Target& target, std::span<const policy::TierView> tiers) {
+  const Config& config = target.config();
   if (!config.is_promote_limit_auto) return config.promote_limit;
   const auto interval_ns = static_cast<double>(config.interval.count());
   return policy::auto_limit(tiers, interval_ns * config.move_time_bp / 10000,
                             target.balance().plans_by());
 }
 
-policy::PolicyParams to_params(const Config& config, const Target& target,
-                               std::span<const policy::TierView> tiers) {
+policy::PolicyParams to_params(const Target& target, std::span<const policy::TierView> tiers) {
+  const Config& config = target.config();
   policy::PolicyParams params;
   const hmk_interval& interval = target.snapshot().interval;
   params.hotness_max = interval.hotness_max;
   params.turn = interval.seq;
   params.interval_s = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9;
   params.buckets = config.buckets;
-  params.promote_limit = limit_of(config, target, tiers);
+  params.promote_limit = limit_of(target, tiers);
   params.gain_margin = config.gain_margin;
   params.horizon = std::numeric_limits<std::uint32_t>::max();  // each has its own
   params.tier_by_tier = config.is_tier_by_tier;
@@ -54,7 +54,8 @@ std::vector<policy::Bytes> held_by(const Target& target, std::span<const policy:
 }
 
 policy::ProcessView view_of(const Target& target, std::span<const policy::TierView> tiers,
-                            const Config& config, policy::Bytes limit) {
+                            policy::Bytes limit) {
+  const Config& config = target.config();
   const std::string& comm = target.process().comm;
   policy::ProcessView view{.histogram = &target.histogram(),
                            .tiers = tiers,
@@ -80,11 +81,11 @@ void decide_together(const std::vector<Target*>& seen, const Surroundings& aroun
     target->prepare(around);
     tiers.push_back(target->tier_views(around));
   }
-  const policy::PolicyParams params = to_params(around.config, *seen.front(), tiers.front());
+  const policy::PolicyParams params = to_params(*seen.front(), tiers.front());
   std::vector<policy::ProcessView> views;
   for (std::size_t i = 0; i < seen.size(); ++i)
-    views.push_back(view_of(*seen[i], tiers[i], around.config, params.promote_limit));
-  if (seen.size() > 1 || !around.config.caps.empty())  // or nobody asks
+    views.push_back(view_of(*seen[i], tiers[i], params.promote_limit));
+  if (seen.size() > 1 || !seen.front()->config().caps.empty())  // or nobody asks
     for (std::size_t i = 0; i < seen.size(); ++i) views[i].held = held_by(*seen[i], tiers[i]);
 
   std::vector<policy::Plan> plans = policy::make_plans(views, params);
@@ -112,7 +113,7 @@ void decide(const std::vector<Target*>& targets, const Surroundings& around) {
   // What is only watched must take no room from what is managed.
   std::map<Mode, std::vector<Target*>> by_mode;
   for (Target* const target : targets)
-    if (target->has_seen()) by_mode[target->mode(around.config)].push_back(target);
+    if (target->has_seen()) by_mode[target->mode()].push_back(target);
   for (const auto& [mode, seen] : by_mode) decide_together(seen, around);
 }
 

@@ -77,12 +77,12 @@ json persistence_of(const policy::Persistence& persistence) {
 
 }  // namespace
 
-std::string gain_text(const Target& target, const Config& config) {
+std::string gain_text(const Target& target) {
   const policy::Balance& balance = target.balance();
   if (!target.last()) return "not known before the first interval";
   if (!balance.knows())
     return "not known: the latencies of the tiers are unknown or not in their order";
-  if (target.mode(config) != Mode::manage)
+  if (target.mode() != Mode::manage)
     return fmt::format("could save {} ms/s, for {} ms once", ms(balance.advice().saves),
                        ms(balance.advice().costs));
   const Ledger::Figures& total = balance.ledger().total();
@@ -96,14 +96,14 @@ std::string gain_text(const Target& target, const Config& config) {
   return text;
 }
 
-json report_gain(const Target& target, const Config& config) {
+json report_gain(const Target& target) {
   const policy::Balance& balance = target.balance();
   const Ledger& ledger = balance.ledger();
   json row{{"pid", target.pid()},
            {"comm", target.process().comm},
-           {"mode", to_string(target.mode(config))},
-           {"text", gain_text(target, config)},
-           {"governed", is_governed(config, target.pid(), target.process().comm)},
+           {"mode", to_string(target.mode())},
+           {"text", gain_text(target)},
+           {"governed", is_governed(target.config(), target.pid(), target.process().comm)},
            {"promote_limit_divisor", balance.governor().divisor()},
            {"horizon_intervals", balance.measured().horizon},
            {"exchange_horizon_intervals", balance.measured().exchange_horizon},

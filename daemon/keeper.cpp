@@ -41,20 +41,20 @@ Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
     return Error{"PID " + std::to_string(pid) + " is managed already", "see 'hmkctl status'"};
   Result<ProcessInfo> process = read_process(options_.root, pid);
   if (!process) return process.error();
-  Result<Session> session = options_.attach(pid, to_params(config_));
+  Result<Session> session = options_.attach(pid, to_params(*config_));
   if (!session) return session.error();
 
-  auto target = std::make_unique<Target>(pid, *std::move(process), *std::move(session));
+  auto target = std::make_unique<Target>(pid, *std::move(process), *std::move(session), config_);
   if (is_paused_)
     if (const Result<void> stopped = target->device().run(false); !stopped) return stopped.error();
   machine_ = read_machine(options_.root);
   target->look_around(around());
   if (const auto held = holds_.find(pid); held != holds_.end())
-    target->hold(held->second.mode, config_);  // over an exec, too
+    target->hold(held->second.mode);  // over an exec, too
   spdlog::info("attached pid={} comm={} rule={} mode={} features=\"{}\"", pid,
-               printable_word(target->process().comm), to_string(rule),
-               to_string(target->mode(config_)), feature_names(target->session()));
-  if (config_.mode == Mode::manage && !can_move(target->session()))
+               printable_word(target->process().comm), to_string(rule), to_string(target->mode()),
+               feature_names(target->session()));
+  if (config_->mode == Mode::manage && !can_move(target->session()))
     spdlog::warn("cannot move pid={} missing=\"{}\" hint=\"only tracked on this kernel\"", pid,
                  static_cast<const char*>(target->session().info.missing));
   Managed& managed =
@@ -64,7 +64,7 @@ Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
   announce("attached", {{"pid", pid},
                         {"comm", managed.target->process().comm},
                         {"rule", to_string(rule)},
-                        {"mode", to_string(managed.target->mode(config_))}});
+                        {"mode", to_string(managed.target->mode())}});
   watch(managed);
   if (options_.waits != nullptr)
     if (const Result<void> counted = options_.waits->watch(pid); !counted)
@@ -84,7 +84,7 @@ void App::put_off(std::int32_t pid, const Waiting& as, const Error& error) {
   } else if (!waiting_.contains(pid) || !waiting_.at(pid).has_failed) {
     waiting_.insert_or_assign(pid, Waiting{as.rule, as.start_time, true});
     spdlog::warn("not attached yet pid={} rule={} reason=\"{}\" hint=\"tried again every {}\"", pid,
-                 to_string(as.rule), error.line(), format_duration(config_.attach_poll));
+                 to_string(as.rule), error.line(), format_duration(config_->attach_poll));
   }
 }
 
@@ -117,7 +117,7 @@ void App::on_gone(std::int32_t pid) {
   const ProcessInfo before = managed_.at(pid)->target->process();
   const AttachRule rule = managed_.at(pid)->rule;
   managed_.erase(pid);
-  const auto now = read_candidate(options_.root, pid, needs_of(config_.attach));
+  const auto now = read_candidate(options_.root, pid, needs_of(config_->attach));
   if (now && now->start_time == before.start_time) {
     const std::optional<AttachRule> by = rule_after_exec(rule, *now);
     const Result<void> again = by ? attach_by(*by, pid) : Error{"", "", ESRCH};
@@ -133,8 +133,8 @@ void App::on_gone(std::int32_t pid) {
 std::optional<AttachRule> App::rule_after_exec(const AttachRule& rule, const Candidate& process) {
   if (rule.kind == AttachRule::Kind::pid) return rule;
   std::optional<AttachRule> by;
-  if (rule.children && !is_excluded(config_.attach, process)) by = rule;
-  if (const RuleByPid named = find_wanted({process}, config_.attach, {}); !by && !named.empty())
+  if (rule.children && !is_excluded(config_->attach, process)) by = rule;
+  if (const RuleByPid named = find_wanted({process}, config_->attach, {}); !by && !named.empty())
     by = named.begin()->second;
   if (by && process.resident_bytes < by->min_size) {
     waiting_.insert_or_assign(process.pid, Waiting{*by, process.start_time, false});
@@ -150,7 +150,7 @@ RuleByPid App::managed_rules() const {
 }
 
 bool App::has_looking_rule() const {
-  return std::ranges::any_of(config_.attach, [](const AttachRule& rule) {
+  return std::ranges::any_of(config_->attach, [](const AttachRule& rule) {
     return rule.kind != AttachRule::Kind::pid || rule.children;
   });
 }
@@ -194,20 +194,20 @@ void App::forget_the_gone(ByPid& known, const std::vector<Candidate>& processes,
 
 void App::find_processes(const Told& told) {
   if (!has_looking_rule() && waiting_.empty()) return;
-  const Needs needs = needs_of(config_.attach);
+  const Needs needs = needs_of(config_->attach);
   const std::vector<Candidate> processes =
       told ? read_candidates(options_.root, *told, needs) : list_processes(options_.root, needs);
   forget_the_gone(left_alone_, processes, told);
   forget_the_gone(waiting_, processes, told);
   RuleByPid known = managed_rules();
   for (const auto& [pid, waiting] : waiting_) known.emplace(pid, waiting.rule);
-  RuleByPid wanted = find_wanted(processes, config_.attach, known);
+  RuleByPid wanted = find_wanted(processes, config_->attach, known);
   for (const Candidate& process : processes) {
     // A descendant stays one after its parent has ended, and a PID needs no rule.
     if (const auto waiting = waiting_.find(process.pid); waiting != waiting_.end())
       if (const AttachRule& rule = waiting->second.rule;
           rule.kind == AttachRule::Kind::pid ||
-          (rule.children && !is_excluded(config_.attach, process)))
+          (rule.children && !is_excluded(config_->attach, process)))
         wanted.emplace(process.pid, rule);
     if (const auto found = wanted.find(process.pid); found != wanted.end())
       take(process, found->second);
@@ -231,17 +231,17 @@ void App::take(const Candidate& process, const AttachRule& rule) {
 /// What was managed by a rule that is gone, or is excluded now, and is named by no other is let go;
 /// what was attached by hand stays.
 void App::rules_changed(const std::vector<AttachRule>& old) {
-  const auto processes = list_processes(options_.root, needs_of(config_.attach));
+  const auto processes = list_processes(options_.root, needs_of(config_->attach));
   RuleByPid stay = managed_rules();
   std::erase_if(stay, [&](const auto& entry) {
-    return holds(old, entry.second) && !holds(config_.attach, entry.second);
+    return holds(old, entry.second) && !holds(config_->attach, entry.second);
   });
   for (const Candidate& process : processes)
     if (const auto by = stay.find(process.pid); by != stay.end() &&
                                                 by->second.kind != AttachRule::Kind::pid &&
-                                                is_excluded(config_.attach, process))
+                                                is_excluded(config_->attach, process))
       stay.erase(by);
-  RuleByPid wanted = find_wanted(processes, config_.attach, stay);
+  RuleByPid wanted = find_wanted(processes, config_->attach, stay);
   for (const Candidate& process : processes)
     if (const auto by = wanted.find(process.pid);
         by != wanted.end() && process.resident_bytes < by->second.min_size)
@@ -253,14 +253,14 @@ void App::rules_changed(const std::vector<AttachRule>& old) {
       continue;
     }
     const std::string reason = "rule " + to_string(rule) +
-                               (holds(config_.attach, rule) ? " names it no longer" : " is gone");
+                               (holds(config_->attach, rule) ? " names it no longer" : " is gone");
     spdlog::info("detached pid={} reason=\"{}\"", pid, reason);
     announce("detached", {{"pid", pid}, {"reason", reason}});
     forget(pid);
   }
   std::erase_if(left_alone_, [](const auto& left) { return !left.second.by_hand; });
-  std::erase_if(waiting_, [&](const auto& w) { return !holds(config_.attach, w.second.rule); });
-  for (const AttachRule& rule : config_.attach)
+  std::erase_if(waiting_, [&](const auto& w) { return !holds(config_->attach, w.second.rule); });
+  for (const AttachRule& rule : config_->attach)
     if (!holds(old, rule)) attach_pid_of(rule);
   find_processes();
   wait_for_newcomers();
@@ -281,9 +281,9 @@ Result<App::RuleChange> App::attach_rule(const std::string& word, bool save) {
   const Result<AttachRule> rule = parse_rule(word);
   if (!rule) return rule.error();
   const std::string text = to_string(*rule);
-  if (holds(config_.attach, *rule))
+  if (holds(config_->attach, *rule))
     return Error{"the rule '" + text + "' is in force already", "see 'hmkctl get attach'", EEXIST};
-  Config with = config_;
+  Config with = *config_;
   with.attach.push_back(*rule);
   const Result<Change> changed = set("attach", find_key("attach")->get(with), save);
   if (!changed) return changed.error();
@@ -299,10 +299,10 @@ Result<App::RuleChange> App::detach_rule(const std::string& word, bool save) {
   const Result<AttachRule> rule = parse_rule(word);
   if (!rule) return rule.error();
   const std::string text = to_string(*rule);
-  Config without = config_;
+  Config without = *config_;
   if (std::erase(without.attach, *rule) == 0) {
     std::vector<std::string> words;
-    for (const AttachRule& each : config_.attach) words.push_back(to_string(each));
+    for (const AttachRule& each : config_->attach) words.push_back(to_string(each));
     const std::vector<std::string_view> known(words.begin(), words.end());
     const std::string meant = did_you_mean(text, known);
     return Error{"no rule '" + text + "' is in force",
@@ -318,7 +318,7 @@ OperatorState App::state() const {
   OperatorState state{is_paused_, {}, {}};
   const auto is_by_hand = [&](const AttachRule& rule, std::int32_t pid) {
     const auto held = holds_.find(pid);
-    return rule.kind == AttachRule::Kind::pid && !holds(config_.attach, rule) &&
+    return rule.kind == AttachRule::Kind::pid && !holds(config_->attach, rule) &&
            (held == holds_.end() || !held->second.attached);
   };
   for (const auto& [pid, managed] : managed_)

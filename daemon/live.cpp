@@ -32,9 +32,9 @@ std::string all_of(const std::vector<std::string>& problems) {
 }  // namespace
 
 Result<void> App::tell_module(const Config& now) {
-  const hmk_params params = changed_params(now, config_);
+  const hmk_params params = changed_params(now, *config_);
   if (params.mask == 0) return {};
-  const hmk_params back = changed_params(config_, now);
+  const hmk_params back = changed_params(*config_, now);
   std::vector<Target*> told;
   for (Target* const target : targets()) {
     Result<void> done = target->device().set(params);
@@ -56,10 +56,10 @@ Result<void> App::tell_module(const Config& now) {
 Result<App::Change> App::set(const std::string& name, const std::string& value, bool save) {
   const Result<const Key*> key = find_live_key(name);
   if (!key) return key.error();
-  Config now = config_;
+  Config now = *config_;
   if (const Result<void> done = (*key)->set(now, value); !done)
     return Error{name + ": " + done.error().what, done.error().remedy};
-  Change change{name, (*key)->get(config_), (*key)->get(now)};
+  Change change{name, (*key)->get(*config_), (*key)->get(now)};
   using File = Result<std::optional<PendingFile>>;
   File file = save ? write_saved(saved_with(options_.saved, **key, value)) : File(std::nullopt);
   if (!file) return file.error();
@@ -80,8 +80,8 @@ Result<App::Change> App::unsave(const std::string& name) {
   if (!text) return text.error();
   const ConfigOrProblems rest = read_all(*text);
   if (!rest.problems.empty()) return Error{all_of(rest.problems), "correct the file and try again"};
-  Config now = config_;
-  Change change{name, (*key)->get(config_), (*key)->get(rest.config), false, options_.saved};
+  Config now = *config_;
+  Change change{name, (*key)->get(*config_), (*key)->get(rest.config), false, options_.saved};
   if (const Result<void> done = (*key)->set(now, change.new_value); !done) return done.error();
   auto file = write_saved(text);
   if (!file) return file.error();
@@ -119,7 +119,7 @@ Result<std::optional<PendingFile>> App::write_saved(const Result<std::string>& t
 /// The file takes its name last: what the module refuses is not kept, and what cannot be kept is
 /// taken back.
 Result<void> App::take_over_and_keep(Config now, std::optional<PendingFile> file) {
-  const Config old = config_;
+  const Config old = *config_;
   if (Result<void> taken = take_over(std::move(now)); !taken || !file) return taken;
   Result<void> kept = file->commit();
   if (kept) return {};
@@ -130,16 +130,16 @@ Result<void> App::take_over_and_keep(Config now, std::optional<PendingFile> file
 
 /// The module first: what it refuses is not kept.
 Result<void> App::take_over(Config now) {
-  if (now.tiers != config_.tiers)
+  if (now.tiers != config_->tiers)
     if (Result<void> known = check_tiers(read_machine(options_.root), now.tiers); !known)
       return known;
   if (Result<void> told = tell_module(now); !told) return told;
-  const Config old = std::exchange(config_, std::move(now));
-  if (config_.attach_poll != old.attach_poll) finder_.set_period(config_.attach_poll);
-  if (config_.attach != old.attach) rules_changed(old.attach);
-  spdlog::set_level(spdlog::level::from_str(config_.log_level));
-  pace_.limit(config_.bandwidth);
-  for (Target* const target : targets()) target->config_changed(config_);
+  const auto old = std::exchange(config_, std::make_shared<const Config>(std::move(now)));
+  if (config_->attach_poll != old->attach_poll) finder_.set_period(config_->attach_poll);
+  if (config_->attach != old->attach) rules_changed(old->attach);
+  spdlog::set_level(spdlog::level::from_str(config_->log_level));
+  pace_.limit(config_->bandwidth);
+  for (Target* const target : targets()) target->configure(config_);
   report_status();
   return {};
 }
@@ -151,7 +151,7 @@ Result<std::vector<App::Change>> App::reload() {
                  "correct the file and reload again"};
   std::vector<Change> changes;
   for (const Key& key : keys()) {
-    Change change{std::string(key.name), key.get(config_), key.get(read.config), !key.is_live};
+    Change change{std::string(key.name), key.get(*config_), key.get(read.config), !key.is_live};
     if (change.old_value == change.new_value) continue;
     // What is read at start only stays as it is; its text has been taken before.
     if (change.at_restart) {

@@ -91,7 +91,7 @@ json last_interval_of(const Target& target) {
 }
 
 std::string mode_of(const Target& target, const App& app) {
-  return app.is_paused() ? "paused" : to_string(target.mode(app.config()));
+  return app.is_paused() ? "paused" : to_string(target.mode());
 }
 
 std::string backend_of(const Target& target) {
@@ -182,7 +182,7 @@ json stats_of(Target& target, const App& app) {
   json row{{"pid", target.pid()},
            {"comm", target.process().comm},
            {"mode", mode_of(target, app)},
-           {"budget_percent", app.config().overhead_bp / 100.0},
+           {"budget_percent", target.config().overhead_bp / 100.0},
            {"planned_promote_bytes", target.planned_promote_bytes()},
            {"planned_demote_bytes", target.planned_demote_bytes()},
            {"promoted_bytes", moved.promoted_bytes},
@@ -207,7 +207,7 @@ json stats_of(Target& target, const App& app) {
            {"join_max_ns", joins.longest_ns},
            {"numa_balancing", numa_balancing_of(target)},
            {"waits", waits_of(target, app)},
-           {"gain", report_gain(target, app.config())}};
+           {"gain", report_gain(target)}};
   // A session that ends at this moment has no figures left: null, not zero.
   const Result<hmk_stats> stats = target.stats();
   if (!stats) return row;
@@ -433,7 +433,7 @@ json report_status(App& app, const std::vector<Target*>& shown) {
                        {"mode", mode_of(*target, app)},
                        {"home_nodes", target->homes()},
                        {"tiers", tiers_of(*target, app)},
-                       {"gain", report_gain(*target, app.config())},
+                       {"gain", report_gain(*target)},
                        {"last_interval", last_interval_of(*target)}});
   return {{"daemon", report_daemon(app)}, {"targets", targets}};
 }
@@ -455,9 +455,9 @@ json report_values(const App& app, std::span<const std::string_view> names) {
   return rows;
 }
 
-json report_gains(const App& app, const std::vector<Target*>& targets) {
+json report_gains(const std::vector<Target*>& targets) {
   json rows = json::array();
-  for (const Target* const target : targets) rows.push_back(report_gain(*target, app.config()));
+  for (const Target* const target : targets) rows.push_back(report_gain(*target));
   return {{"targets", rows}};
 }
 

@@ -23,7 +23,7 @@ nlohmann::json report_status(App& app, const std::vector<Target*>& shown);
 /// The values in force of these keys, and where they come from.
 nlohmann::json report_values(const App& app, std::span<const std::string_view> names);
 /// What moves earn and cost.
-nlohmann::json report_gains(const App& app, const std::vector<Target*>& targets);
+nlohmann::json report_gains(const std::vector<Target*>& targets);
 nlohmann::json report_stats(App& app, const std::vector<Target*>& shown);
 nlohmann::json report_version(const App& app);
 /// As `target` sees the tiers; null: as a process on the first node with CPUs.

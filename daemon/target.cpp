@@ -64,10 +64,12 @@ std::vector<policy::NodeId> nodes_of(const std::vector<Tier>& tiers) {
 
 }  // namespace
 
-Target::Target(std::int32_t pid, ProcessInfo process, Session session)
+Target::Target(std::int32_t pid, ProcessInfo process, Session session,
+               std::shared_ptr<const Config> config)
     : pid_(pid),
       process_(std::move(process)),
       session_(std::move(session)),
+      config_(std::move(config)),
       mover_(*session_.device),
       joiner_(pid, session_.collapse),
       ranking_({}, {}) {
@@ -79,15 +81,15 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session)
   });
 }
 
-Mode Target::mode(const Config& config) const {
-  return can_move(session_) ? held_.value_or(config.mode) : Mode::track_only;
+Mode Target::mode() const {
+  return can_move(session_) ? held_.value_or(config_->mode) : Mode::track_only;
 }
 
-void Target::hold(std::optional<Mode> mode, const Config& config) {
+void Target::hold(std::optional<Mode> mode) {
   if (is_putting_back_) stop_moves();
   is_putting_back_ = false;
   held_ = mode;
-  config_changed(config);
+  if (this->mode() != Mode::manage) stop_moves();
 }
 
 void Target::put_back(const Surroundings& around) {
@@ -95,18 +97,18 @@ void Target::put_back(const Surroundings& around) {
   send_back(around);
 }
 
-void Target::config_changed(const Config& config) {
-  if (mode(config) != Mode::manage) stop_moves();
-  if (!config.join_huge) joiner_.stop();
-  const auto before = std::exchange(overhead_bp_, config.overhead_bp);
-  if (before != overhead_bp_ && balance_.effort().is_reduced()) spend(config);
+void Target::configure(std::shared_ptr<const Config> config) {
+  const auto before = std::exchange(config_, std::move(config));
+  if (mode() != Mode::manage) stop_moves();
+  if (!config_->join_huge) joiner_.stop();
+  if (before->overhead_bp != config_->overhead_bp && balance_.effort().is_reduced()) spend();
 }
 
 /// What is not worth its profiling is watched for less.
-void Target::spend(const Config& config) {
+void Target::spend() {
   hmk_params params{};
   params.mask = HMK_PARAM_BUDGET;
-  params.budget_bp = balance_.effort().budget_bp(config.overhead_bp);
+  params.budget_bp = balance_.effort().budget_bp(config_->overhead_bp);
   if (const Result<void> done = device().set(params); !done)
     spdlog::warn("budget kept pid={} reason=\"{}\"", pid_, done.error().line());
   else
@@ -154,13 +156,13 @@ void Target::step(const Surroundings& around) {
   history_.saw(snapshot_);
   look_around(around);
   const std::vector<policy::RegionView> parts = part_views(Counting::yes);
-  rank(around.config, parts);
+  rank(parts);
   std::vector<policy::RegionView> regions;
   if (!parts_.empty()) regions = to_views(snapshot_.records);
   weigh(around,
         parts_.empty() ? policy::Balance::Seen(parts) : policy::Balance::Seen(regions, parts));
   // What the last plan has not sent was made of places that are stale by now.
-  if (mode(around.config) == Mode::manage) {
+  if (mode() == Mode::manage) {
     plans_replaced_ += mover_.is_busy();
     mover_.abandon();
   }
@@ -171,8 +173,8 @@ void Target::step(const Surroundings& around) {
 void Target::take(const policy::Plan& plan, const Surroundings& around) {
   is_awaited_ = new_intervals_ > 0;
   new_intervals_ = 0;
-  account(plan, around.config);
-  timeline_.add(moment(mode(around.config)));
+  account(plan);
+  timeline_.add(moment(mode()));
   move(plan, around);
   join(plan, around);
 }
@@ -187,12 +189,12 @@ void Target::look_around(const Surroundings& around) {
 
 void Target::prepare(const Surroundings& around) {
   order_tiers(around);
-  if (nodes_of(tiers_) != ranked_nodes_) rank(around.config, part_views(Counting::no));
+  if (nodes_of(tiers_) != ranked_nodes_) rank(part_views(Counting::no));
 }
 
 void Target::order_tiers(const Surroundings& around) {
-  tiers_ = hmk::order_tiers(around.machine,
-                            {homes_.nodes(), process_.mems_allowed, around.config.tiers});
+  tiers_ =
+      hmk::order_tiers(around.machine, {homes_.nodes(), process_.mems_allowed, config_->tiers});
 }
 
 /// Where others are told page by page it will be, too: its turn comes within few intervals, and
@@ -231,7 +233,7 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
       const double share = tier.total_bytes == 0 ? 0
                                                  : static_cast<double>(node.total_bytes) /
                                                        static_cast<double>(tier.total_bytes);
-      const auto reserve = static_cast<double>(reserve_for(around.config, tier.total_bytes));
+      const auto reserve = static_cast<double>(reserve_for(*config_, tier.total_bytes));
       views.push_back(
           {.node = id,
            .total = node.total_bytes,
@@ -250,9 +252,9 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
   return views;
 }
 
-void Target::rank(const Config& config, std::span<const policy::RegionView> regions) {
+void Target::rank(std::span<const policy::RegionView> regions) {
   const std::vector<policy::NodeId> nodes = nodes_of(tiers_);
-  const policy::Histogram::Shape shape{config.buckets, snapshot_.interval.hotness_max};
+  const policy::Histogram::Shape shape{config_->buckets, snapshot_.interval.hotness_max};
   if (nodes != ranked_nodes_ || shape.buckets != shape_.buckets ||
       shape.hotness_max != shape_.hotness_max) {
     ranking_.reset(shape, nodes);
@@ -272,10 +274,10 @@ void Target::weigh(const Surroundings& around, const policy::Balance::Seen& seen
       {.seconds = static_cast<double>(interval.end_ns - since) / 1e9,
        .cpu_ns = process_.cpu_ns - weighed_cpu_ns_ + cpu_tick_ns(),
        .profile_ns = interval.profile_ns,
-       .horizon = horizon_for(around.config, interval.seq),
+       .horizon = horizon_for(*config_, interval.seq),
        // What is undone saves nothing; the speed of plans has nothing to learn from it.
-       .is_governed = !is_putting_back_ && is_governed(around.config, pid_, process_.comm),
-       .page_ns = page_ns(around.config)});
+       .is_governed = !is_putting_back_ && is_governed(*config_, pid_, process_.comm),
+       .page_ns = page_ns(*config_)});
   weighed_ns_ = interval.end_ns;
   weighed_cpu_ns_ = process_.cpu_ns;
   if (!has_changed) return;
@@ -310,7 +312,7 @@ Moment Target::moment(Mode mode) const {
   return moment;
 }
 
-void Target::account(const policy::Plan& plan, const Config& config) {
+void Target::account(const policy::Plan& plan) {
   const MoveCounters& moved = mover_.counters();
   last_ =
       LastInterval{snapshot_.interval, plan.promoted, plan.demoted,
@@ -318,7 +320,7 @@ void Target::account(const policy::Plan& plan, const Config& config) {
   promoted_before_ = moved.promoted_bytes;
   demoted_before_ = moved.demoted_bytes;
   history_.decided(snapshot_.interval.seq, plan);
-  if (balance_.planned(plan)) spend(config);
+  if (balance_.planned(plan)) spend();
   planned_promote_bytes_ += plan.promoted;
   planned_demote_bytes_ += plan.demoted;
   for (const policy::Stayed& here : plan.stayed) {
@@ -336,9 +338,9 @@ void Target::account(const policy::Plan& plan, const Config& config) {
 
 void Target::move(const policy::Plan& plan, const Surroundings& around) {
   if (is_putting_back_) return send_back(around);
-  if (mode(around.config) == Mode::track_only) return;
-  if (mode(around.config) == Mode::manage) return start_moves(plan, around);
-  mover_.set_flags(move_flags(around.config));
+  if (mode() == Mode::track_only) return;
+  if (mode() == Mode::manage) return start_moves(plan, around);
+  mover_.set_flags(move_flags());
   check(mover_.rehearse(plan));
 }
 
@@ -353,7 +355,7 @@ void Target::send_back(const Surroundings& around) {
 }
 
 void Target::start_moves(const policy::Plan& plan, const Surroundings& around) {
-  mover_.set_flags(move_flags(around.config));
+  mover_.set_flags(move_flags());
   mover_.set_pace(&around.pace);
   check(mover_.start(plan, tier_nodes(), snapshot_.interval.seq));
 }
@@ -384,9 +386,9 @@ bool Target::is_there(const policy::Join& join, const policy::Plan& plan) {
 }
 
 void Target::join(const policy::Plan& plan, const Surroundings& around) {
-  const Config& config = around.config;
+  const Config& config = *config_;
   const hmk_interval& interval = snapshot_.interval;
-  if (!config.join_huge || mode(config) != Mode::manage || is_putting_back_)
+  if (!config.join_huge || mode() != Mode::manage || is_putting_back_)
     return joiner_.rest(interval.seq);
   const policy::Measured measured = balance_.plans_by();
   const std::vector<policy::TierView> tiers = tier_views(around);
@@ -403,9 +405,9 @@ void Target::join(const policy::Plan& plan, const Surroundings& around) {
                 .is_there = [&](const policy::Join& one) { return is_there(one, plan); }});
 }
 
-std::uint32_t Target::move_flags(const Config& config) const {
+std::uint32_t Target::move_flags() const {
   const bool paired = has_feature(session_.info, HMK_FEAT_MOVE_PAIRED);
-  return to_move_flags(config) | (paired ? HMK_MOVE_PAIRED : 0);
+  return to_move_flags(*config_) | (paired ? HMK_MOVE_PAIRED : 0);
 }
 
 TierNodes Target::tier_nodes() const {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,7 +36,6 @@ namespace hmk {
 
 /// What all targets share; app.cpp owns it.
 struct Surroundings {
-  const Config& config;
   const Machine& machine;  ///< read once for all of them, before each decision
   const std::filesystem::path& root;
   Pace& pace;
@@ -50,7 +50,8 @@ struct LastInterval {
 
 class Target {
  public:
-  Target(std::int32_t pid, ProcessInfo process, Session session);
+  Target(std::int32_t pid, ProcessInfo process, Session session,
+         std::shared_ptr<const Config> config);
 
   enum class State { alive, gone, stopped, broken };
   /// Take what the module has to say. gone: the address space has ended; stopped: it can
@@ -58,8 +59,10 @@ class Target {
   State handle_events(const Surroundings& around);
   /// Start the moves that were planned from its last interval and those of the others.
   void take(const policy::Plan& plan, const Surroundings& around);
-  /// The mode or the tiers may have changed.
-  void config_changed(const Config& config);
+  /// From now on.
+  void configure(std::shared_ptr<const Config> config);
+  /// What counts for this process.
+  const Config& config() const { return *config_; }
 
   /// Send no more of the plan that is moving, and stop what is under way; join no more.
   void stop_moves() {
@@ -76,9 +79,9 @@ class Target {
   const ProcessInfo& process() const { return process_; }
   const Session& session() const { return session_; }
   /// The mode in force: a kernel that cannot move is only tracked.
-  Mode mode(const Config& config) const;
+  Mode mode() const;
   /// A mode of its own instead of the config's; none: the config's again.
-  void hold(std::optional<Mode> mode, const Config& config);
+  void hold(std::optional<Mode> mode);
   /// Until the next hold(), what was moved goes back to where it lay first, as far as that is
   /// remembered and there is room: at once, and what is left at each interval. Not in `manage`.
   void put_back(const Surroundings& around);
@@ -128,7 +131,7 @@ class Target {
 
  private:
   void step(const Surroundings& around);
-  void rank(const Config& config, std::span<const policy::RegionView> regions);
+  void rank(std::span<const policy::RegionView> regions);
   void weigh(const Surroundings& around, const policy::Balance::Seen& seen);
   void order_tiers(const Surroundings& around);
   enum class Counting { no, yes };  // what stays, and why
@@ -137,20 +140,21 @@ class Target {
   bool may_move(const hmk_record& record, Counting counting);
   void move(const policy::Plan& plan, const Surroundings& around);
   TierNodes tier_nodes() const;
-  std::uint32_t move_flags(const Config& config) const;
+  std::uint32_t move_flags() const;
   void start_moves(const policy::Plan& plan, const Surroundings& around);
   void send_back(const Surroundings& around);
   void join(const policy::Plan& plan, const Surroundings& around);
   std::vector<policy::RegionView> join_views() const;
   bool is_there(const policy::Join& join, const policy::Plan& plan);
-  void account(const policy::Plan& plan, const Config& config);
-  void spend(const Config& config);
+  void account(const policy::Plan& plan);
+  void spend();
   Moment moment(Mode mode) const;
   void check(const Result<void>& moved);
 
   std::int32_t pid_;
   ProcessInfo process_;
   Session session_;
+  std::shared_ptr<const Config> config_;
   Mover mover_;
   Joiner joiner_;
   History history_;
@@ -158,7 +162,6 @@ class Target {
   policy::Balance balance_;
   std::uint64_t weighed_ns_ = 0, weighed_cpu_ns_ = 0;  // end and CPU time of the last interval
   NumaBalancing numa_balancing_;
-  std::uint32_t overhead_bp_ = 0;  // when the configuration was last looked at
   std::optional<Mode> held_;
   bool is_putting_back_ = false;
 

@@ -103,7 +103,7 @@ json verb_version(App& app, const Request& /*request*/) {
 json verb_gain(App& app, const Request& request) {
   const auto targets = targets_arg(app, request.args);
   if (!targets) return failed(targets.error());
-  return answer(report_gains(app, *targets));
+  return answer(report_gains(*targets));
 }
 
 json verb_tiers(App& app, const Request& request) {
@@ -311,10 +311,9 @@ json verb_hold(App& app, const Request& request) {
   if (const auto done = app.hold(request.client, number, wanted.mode, *put_back); !done)
     return failed(done.error());
   const Target& target = *app.find(number);
-  return answer({{"target",
-                  {{"pid", number},
-                   {"comm", target.process().comm},
-                   {"mode", to_string(target.mode(app.config()))}}}});
+  return answer(
+      {{"target",
+        {{"pid", number}, {"comm", target.process().comm}, {"mode", to_string(target.mode())}}}});
 }
 
 json verb_events(App& app, const Request& request) {

@@ -266,7 +266,7 @@ int run(int argc, char** argv) {
     loop.restart();
     loop.run_one_for(life ? 2ms : 10ms);
     if (life) life->go_on(kernel, tree);
-    if (!is_to_end || app.find(kPid)->mode(config) != hmk::Mode::track_only) continue;
+    if (!is_to_end || app.find(kPid)->mode() != hmk::Mode::track_only) continue;
     tree.remove("proc/4711");
     kernel.tell(HMK_EVENT_GONE, 0);
     is_to_end = false;

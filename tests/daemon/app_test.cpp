@@ -1324,7 +1324,7 @@ TEST_F(HoldTest, RefusalsSayWhyAndChangeNothing) {
 
 TEST_F(SharingAppTest, WhatIsOnlyWatchedTakesNoRoomFromWhatIsManaged) {
   start();
-  app_->find(kPid)->hold(Mode::track_only, app_->config());
+  app_->find(kPid)->hold(Mode::track_only);
   publish(1);
   publish_other(1);
   EXPECT_TRUE(others_[kOther].tickets.empty()) << "see OneTakesOfTheOtherWhatItsWeightGivesIt";

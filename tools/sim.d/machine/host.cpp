@@ -149,17 +149,17 @@ Host::Host(const LabMachine& machine, const Memory& memory, Tickets& tickets, Co
     : machine_(&machine),
       memory_(&memory),
       tickets_(&tickets),
-      config_(std::move(config)),
-      budget_percent_(config_.overhead_bp / 100.0),
+      budget_percent_(config.overhead_bp / 100.0),
       pace_([this] { return Pace::Clock::time_point(std::chrono::nanoseconds(now_)); }) {
   spdlog::set_level(spdlog::level::off);
   put_machine(root_, machine);
   show(0);
-  pace_.limit(config_.bandwidth);
+  pace_.limit(config.bandwidth);
   Result<ProcessInfo> process = read_process(root_.path(), kPid);
   if (!process) throw std::runtime_error(process.error().line());
   target_ = std::make_unique<Target>(kPid, *std::move(process),
-                                     Session{std::make_unique<Module>(*this), module_info()});
+                                     Session{std::make_unique<Module>(*this), module_info()},
+                                     std::make_shared<const Config>(std::move(config)));
   target_->look_around(around());
 }
 

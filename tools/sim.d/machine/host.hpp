@@ -56,12 +56,11 @@ class Host {
  private:
   class Module;
   void show(std::uint64_t now);
-  Surroundings around() { return {config_, machine_now_, root_.path(), pace_}; }
+  Surroundings around() { return {machine_now_, root_.path(), pace_}; }
 
   const LabMachine* machine_;
   const Memory* memory_;
   Tickets* tickets_;
-  Config config_;
   double budget_percent_;
   std::uint64_t now_ = 0;
   std::deque<hmk_event> events_;
