@@ -12,6 +12,7 @@
 
 #define COPY_STEP	16u	/* records a helper takes at a time */
 #define MAX_HELPERS	4u
+#define GIVE_BACK_EVERY	32u	/* pages: half of what a list draws at least */
 
 struct workqueue_struct *hmk_ticket_wq;
 static struct workqueue_struct *hmk_copy_wq;
@@ -161,8 +162,7 @@ static void copy_in_parallel(struct hmk_chunk *c, int source)
  * How many pages the node can give and still be above the low watermark of all its zones.
  * Below it the next allocation of anybody wakes kswapd, for what only we have asked
  * for. hmkd plans for the high one: what lies between is for moves that cross.
- * This CPU's list counts as well: from 6.7 on it takes up to 2,016 pages at once for a
- * chunk that asks for 512, and a node would look full with 8 MiB of them laid by.
+ * This CPU's list counts as well: what it has drawn is taken from first.
  */
 static unsigned long room_on(int node)
 {
@@ -179,6 +179,21 @@ static unsigned long room_on(int node)
 	return free > kept ? free - kept : 0;
 }
 
+/*
+ * From 6.7 on the list of a CPU draws twice as many pages each time it is empty, up to 2,016,
+ * and half as many for each that is given back meanwhile (nr_pcp_alloc()). A chunk of 512
+ * would take a node 8 MiB below its watermark that way, so now and then one is.
+ */
+static struct folio *alloc_calmly(struct folio *src, int node, u32 i)
+{
+	struct folio *dst = hmk_folio_alloc(src, node);
+
+	if (!dst || i % GIVE_BACK_EVERY || folio_test_large(src))
+		return dst;
+	folio_put(dst);
+	return hmk_folio_alloc(src, node);
+}
+
 void hmk_copy_ahead(struct hmk_chunk *c)
 {
 	int source = folio_nid(c->page[0].src);
@@ -190,7 +205,7 @@ void hmk_copy_ahead(struct hmk_chunk *c)
 		struct hmk_page *pg = &c->page[i];
 		unsigned long nr = folio_nr_pages(pg->src);
 
-		pg->dst = nr <= room ? hmk_folio_alloc(pg->src, c->node) : NULL;
+		pg->dst = nr <= room ? alloc_calmly(pg->src, c->node, i) : NULL;
 		if (!pg->dst) {
 			hmk_drop(c, pg, HMK_REFUSED_NO_ROOM, -ENOMEM);
 			continue;
