@@ -18,6 +18,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "attach/find.hpp"
 #include "bpf/newcomers.hpp"
@@ -156,7 +158,10 @@ class App {
   ConfigOrProblems read_all(const std::optional<std::string>& saved_text) const;
   Result<std::optional<PendingFile>> write_saved(const Result<std::string>& text) const;
   Result<void> take_over_and_keep(Config now, std::optional<PendingFile> file);
-  Result<void> tell_module(const Config& now);
+  using OwnConfigs = std::vector<std::pair<Target*, std::shared_ptr<const Config>>>;
+  std::shared_ptr<const Config> config_for(std::int32_t pid,
+                                           const std::shared_ptr<const Config>& all) const;
+  Result<void> tell_module(const OwnConfigs& now);
   Result<void> take_over(Config now);
   bool has_looking_rule() const;
   void wait_for_newcomers();

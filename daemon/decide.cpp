@@ -85,7 +85,7 @@ void decide_together(const std::vector<Target*>& seen, const Surroundings& aroun
   std::vector<policy::ProcessView> views;
   for (std::size_t i = 0; i < seen.size(); ++i)
     views.push_back(view_of(*seen[i], tiers[i], params.promote_limit));
-  if (seen.size() > 1 || !seen.front()->config().caps.empty())  // or nobody asks
+  if (seen.size() > 1 || !seen.front()->config().caps.empty())  // else nobody asks
     for (std::size_t i = 0; i < seen.size(); ++i) views[i].held = held_by(*seen[i], tiers[i]);
 
   std::vector<policy::Plan> plans = policy::make_plans(views, params);

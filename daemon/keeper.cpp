@@ -41,10 +41,11 @@ Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
     return Error{"PID " + std::to_string(pid) + " is managed already", "see 'hmkctl status'"};
   Result<ProcessInfo> process = read_process(options_.root, pid);
   if (!process) return process.error();
-  Result<Session> session = options_.attach(pid, to_params(*config_));
+  const std::shared_ptr<const Config> config = config_for(pid, config_);
+  Result<Session> session = options_.attach(pid, to_params(*config));
   if (!session) return session.error();
 
-  auto target = std::make_unique<Target>(pid, *std::move(process), *std::move(session), config_);
+  auto target = std::make_unique<Target>(pid, *std::move(process), *std::move(session), config);
   if (is_paused_)
     if (const Result<void> stopped = target->device().run(false); !stopped) return stopped.error();
   machine_ = read_machine(options_.root);
@@ -54,7 +55,7 @@ Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
   spdlog::info("attached pid={} comm={} rule={} mode={} features=\"{}\"", pid,
                printable_word(target->process().comm), to_string(rule), to_string(target->mode()),
                feature_names(target->session()));
-  if (config_->mode == Mode::manage && !can_move(target->session()))
+  if (config->mode == Mode::manage && !can_move(target->session()))
     spdlog::warn("cannot move pid={} missing=\"{}\" hint=\"only tracked on this kernel\"", pid,
                  static_cast<const char*>(target->session().info.missing));
   Managed& managed =

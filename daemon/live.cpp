@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "app.hpp"
+#include "config/classes.hpp"
 #include "config/saved.hpp"
 #include "params.hpp"
 #include "util/log.hpp"
@@ -22,6 +23,11 @@ Result<const Key*> find_live_key(const std::string& name) {
                "change it in hmkd.yaml and restart hmkd"};
 }
 
+Result<void> tell(Target& target, const Config& before, const Config& now) {
+  const hmk_params params = changed_params(now, before);
+  return params.mask == 0 ? Result<void>{} : target.device().set(params);
+}
+
 /// A line each.
 std::string all_of(const std::vector<std::string>& problems) {
   std::string lines;
@@ -31,21 +37,25 @@ std::string all_of(const std::vector<std::string>& problems) {
 
 }  // namespace
 
-Result<void> App::tell_module(const Config& now) {
-  const hmk_params params = changed_params(now, *config_);
-  if (params.mask == 0) return {};
-  const hmk_params back = changed_params(*config_, now);
-  std::vector<Target*> told;
-  for (Target* const target : targets()) {
-    Result<void> done = target->device().set(params);
-    if (done) {
-      told.push_back(target);
-      continue;
-    }
-    if (done.error().err == ESRCH) continue;  // it has ended; the event is on its way
-    for (Target* const changed : told)
-      if (const Result<void> undone = changed->device().set(back); !undone)
-        spdlog::error("not set back pid={} reason=\"{}\"", changed->pid(), undone.error().line());
+/// Its class may be another than when it was attached: what it is in is asked now.
+std::shared_ptr<const Config> App::config_for(std::int32_t pid,
+                                              const std::shared_ptr<const Config>& all) const {
+  if (all->classes.empty()) return all;
+  const auto process = read_candidate(options_.root, pid, needs_of(all->classes));
+  const ProcessClass* const own = process ? class_of(*all, *process) : nullptr;
+  return own == nullptr ? all : std::make_shared<const Config>(config_of(*all, *own));
+}
+
+Result<void> App::tell_module(const OwnConfigs& now) {
+  for (auto next = now.begin(); next != now.end(); ++next) {
+    const auto& [target, config] = *next;
+    Result<void> done = tell(*target, target->config(), *config);
+    if (done || done.error().err == ESRCH) continue;  // it has ended; the event is on its way
+    for (auto told = now.begin(); told != next; ++told)
+      if (const Result<void> undone = tell(*told->first, *told->second, told->first->config());
+          !undone && undone.error().err != ESRCH)
+        spdlog::error("not set back pid={} reason=\"{}\"", told->first->pid(),
+                      undone.error().line());
     return Error{"PID " + std::to_string(target->pid()) + " (" + target->process().comm +
                      "): " + done.error().what,
                  done.error().remedy, done.error().err};
@@ -133,13 +143,16 @@ Result<void> App::take_over(Config now) {
   if (now.tiers != config_->tiers)
     if (Result<void> known = check_tiers(read_machine(options_.root), now.tiers); !known)
       return known;
-  if (Result<void> told = tell_module(now); !told) return told;
-  const auto old = std::exchange(config_, std::make_shared<const Config>(std::move(now)));
+  const auto next = std::make_shared<const Config>(std::move(now));
+  OwnConfigs own;
+  for (Target* const target : targets()) own.emplace_back(target, config_for(target->pid(), next));
+  if (Result<void> told = tell_module(own); !told) return told;
+  const auto old = std::exchange(config_, next);
+  for (const auto& [target, config] : own) target->configure(config);
   if (config_->attach_poll != old->attach_poll) finder_.set_period(config_->attach_poll);
   if (config_->attach != old->attach) rules_changed(old->attach);
   spdlog::set_level(spdlog::level::from_str(config_->log_level));
   pace_.limit(config_->bandwidth);
-  for (Target* const target : targets()) target->configure(config_);
   report_status();
   return {};
 }

@@ -94,6 +94,12 @@ std::string mode_of(const Target& target, const App& app) {
   return app.is_paused() ? "paused" : to_string(target.mode());
 }
 
+/// The rule of its class; null: it has the settings of all.
+json class_of(const Target& target) {
+  const std::string& own = target.config().own_class;
+  return own.empty() ? json() : json(own);
+}
+
 std::string backend_of(const Target& target) {
   const std::string& instead = target.session().instead;
   return instead.empty() ? "module" : instead;
@@ -429,6 +435,7 @@ json report_status(App& app, const std::vector<Target*>& shown) {
     targets.push_back({{"pid", target->pid()},
                        {"comm", target->process().comm},
                        {"rule", app.rule_of(target->pid())},
+                       {"class", class_of(*target)},
                        {"backend", backend_of(*target)},
                        {"mode", mode_of(*target, app)},
                        {"home_nodes", target->homes()},

@@ -30,6 +30,14 @@ using TierRates = std::map<std::pair<int, int>, std::uint64_t>;
 /// Bytes by "PROCESS/TIER": config/whom.hpp.
 using SizeByProcess = std::map<std::string, std::uint64_t, std::less<>>;
 
+/// Processes with settings of their own: config/classes.hpp.
+struct ProcessClass {
+  AttachRule match;                                           ///< whom
+  std::vector<std::pair<std::string, std::string>> settings;  ///< key and value, as given
+
+  bool operator==(const ProcessClass&) const = default;
+};
+
 struct Config {
   Mode mode = Mode::track_only;
 
@@ -45,8 +53,8 @@ struct Config {
   std::uint32_t weight = 100;               ///< beside the sessions of other hmkds
   std::uint64_t max_region = 256ull << 20;  ///< bytes
   bool equal_windows = false;               ///< chapter 8's, else a ladder of them
-  bool dense = true;                        ///< pages are read one by one where the budget pays for it
-  bool split_huge = false;                  ///< huge pages whose parts differ
+  bool dense = true;        ///< pages are read one by one where the budget pays for it
+  bool split_huge = false;  ///< huge pages whose parts differ
 
   // For experiments.
   bool flush = true;               ///< the TLB, once per round of scans
@@ -68,9 +76,10 @@ struct Config {
   std::map<std::string, bool> governed;  ///< of some, by PID or command
 
   // How several processes share, by PID or command.
-  std::map<std::string, std::uint32_t> weights;  ///< 1 where none is given
-  bool shares_by_weight = true;                  ///< false: the hottest win
-  SizeByProcess caps, floors;                    ///< in a tier
+  std::map<std::string, std::uint32_t> weights;
+  bool shares_by_weight = true;  ///< false: the hottest win
+  std::uint32_t own_weight = 1;  ///< where none is given
+  SizeByProcess caps, floors;    ///< in a tier; "/TIER": of all others
 
   // How it is moved.
   Copy copy = Copy::automatic;
@@ -79,8 +88,10 @@ struct Config {
   bool join_huge = false;    ///< what is hot all over becomes one huge page again
   TierRates bandwidth;       ///< of moves; pairs without one are not limited
 
-  std::vector<TierSpec> tiers;     ///< fastest first; empty: asked of the machine
-  std::vector<AttachRule> attach;  ///< whom
+  std::vector<TierSpec> tiers;        ///< fastest first; empty: asked of the machine
+  std::vector<AttachRule> attach;     ///< whom
+  std::vector<ProcessClass> classes;  ///< the first that names a process counts
+  std::string own_class;              ///< its rule, in the config of one process
   std::chrono::nanoseconds attach_poll = std::chrono::seconds(2);  ///< for new ones
 
   std::string socket = "/run/hmk/control.sock";

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "config/classes.hpp"
 #include "config/tier_list.hpp"
 #include "config/whom.hpp"
 #include "util/log.hpp"
@@ -132,6 +133,13 @@ Result<void> set_attach(Config& c, std::string_view text) {
   const auto rules = parse_list(text, parse_rule);
   if (!rules) return rules.error();
   c.attach = *rules;
+  return {};
+}
+
+Result<void> set_classes(Config& c, std::string_view text) {
+  auto classes = parse_classes(text);
+  if (!classes) return classes.error();
+  c.classes = *std::move(classes);
   return {};
 }
 
@@ -343,6 +351,8 @@ const std::array kKeys{
         "not, "
         "+children, +min-size=SIZE",
         kLive, kOwn, set_attach, attach_text, true},
+    Key{"classes", "none, or [{match: RULE, KEY: VALUE, ...}, ...]", kLive, kOwn, set_classes,
+        [](const Config& c) { return classes_text(c.classes); }, true, true},
     Key{"attach_poll", "duration, 100ms .. 1h", kLive, kOwn,
         [](Config& c, Text t) {
           return assign<nanoseconds>(c.attach_poll, parse_duration(t),
@@ -366,7 +376,7 @@ const std::array kKeys{
 
 /// By key: for completion.
 using Words = std::vector<std::string_view>;
-const std::array<std::pair<std::string_view, Words>, 27> kWords{{
+const std::array<std::pair<std::string_view, Words>, 28> kWords{{
     {"mode", {"track-only", "dry-run", "manage"}},
     {"windows", {"adaptive", "equal"}},
     {"tau1", {"auto"}},
@@ -392,6 +402,7 @@ const std::array<std::pair<std::string_view, Words>, 27> kWords{{
     {"join_huge", {"no", "yes"}},
     {"bandwidth", {"none"}},
     {"tiers", {"auto"}},
+    {"classes", {"none"}},
     {"metrics", {"off"}},
     {"log_level", {"error", "warn", "info", "debug"}},
 }};

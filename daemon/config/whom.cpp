@@ -65,6 +65,28 @@ std::string weights_text(const Config& config) {
   return !config.shares_by_weight ? "none" : text.empty() ? "equal" : text;
 }
 
+Result<void> set_own_weight(Config& config, std::string_view text) {
+  const Result<std::uint64_t> weight = parse_count(text);
+  if (!weight || *weight < 1 || *weight > kMostWeight)
+    return Error{"'" + std::string(text) + "' is no weight", "use 1 .. 10000"};
+  config.weights.clear();
+  config.own_weight = static_cast<std::uint32_t>(*weight);
+  return {};
+}
+
+Result<void> set_own_bounds(SizeByProcess& bounds, std::string_view text) {
+  SizeByProcess given;
+  Result<void> done = for_each_named(
+      text, "1=4GiB; tiers count from 1", [&](std::string_view tier, std::string_view value) {
+        const Result<std::uint64_t> size = parse_size(value);
+        return to_tier(tier) >= 0 && size && given.emplace("/" + std::string(tier), *size).second;
+      });
+  if (!done) return done;
+  if (given.empty()) return Error{"names no tier", "write TIER=SIZE, as in 1=4GiB"};
+  bounds = std::move(given);
+  return {};
+}
+
 Result<void> set_governor(Config& config, std::string_view text) {
   const std::string_view first = text.substr(0, text.find(','));
   const bool others = first != "off";
@@ -137,7 +159,7 @@ std::string bandwidth_text(const Config& config) {
 
 std::uint32_t weight_of(const Config& config, std::int32_t pid, const std::string& comm) {
   const auto found = find_for(config.weights, pid, comm, "");
-  return found == config.weights.end() ? 1 : found->second;
+  return found == config.weights.end() ? config.own_weight : found->second;
 }
 
 bool is_governed(const Config& config, std::int32_t pid, const std::string& comm) {
@@ -147,7 +169,9 @@ bool is_governed(const Config& config, std::int32_t pid, const std::string& comm
 
 std::optional<std::uint64_t> bound_of(const SizeByProcess& bounds, std::int32_t pid,
                                       const std::string& comm, std::size_t tier) {
-  const auto found = find_for(bounds, pid, comm, "/" + std::to_string(tier + 1));
+  const std::string number = "/" + std::to_string(tier + 1);
+  auto found = find_for(bounds, pid, comm, number);
+  if (found == bounds.end()) found = bounds.find(number);
   if (found == bounds.end()) return std::nullopt;
   return found->second;
 }

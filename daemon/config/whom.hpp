@@ -19,6 +19,10 @@ std::string weights_text(const Config& config);
 Result<void> set_bounds(SizeByProcess& bounds, std::string_view text);
 std::string bounds_text(const SizeByProcess& bounds);
 
+/// Of one process, in its own config: a weight, and TIER=SIZE between commas.
+Result<void> set_own_weight(Config& config, std::string_view text);
+Result<void> set_own_bounds(SizeByProcess& bounds, std::string_view text);
+
 /// For `governor`: on, off, or PROCESS=on and PROCESS=off between commas; others have the first, or
 /// are on.
 Result<void> set_governor(Config& config, std::string_view text);
@@ -28,7 +32,7 @@ std::string governor_text(const Config& config);
 Result<void> set_bandwidth(Config& config, std::string_view text);
 std::string bandwidth_text(const Config& config);
 
-/// The weight of a process; 1 where none is given. A PID counts before a command.
+/// The weight of a process. A PID counts before a command.
 std::uint32_t weight_of(const Config& config, std::int32_t pid, const std::string& comm);
 bool is_governed(const Config& config, std::int32_t pid, const std::string& comm);
 /// The bound of a process in a tier, counted from 0.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "config/classes.hpp"
 #include "config/keys.hpp"
 #include "config/read.hpp"
 #include "config/whom.hpp"
@@ -369,6 +370,101 @@ TEST(Config, ReserveIsThePromoteLimitButAtMostA128thOfTheTier) {
   EXPECT_EQ(reserve_for(config, 1ull << 30), 8ull << 20);
   config.reserve = 0;
   EXPECT_EQ(reserve_for(config, 1ull << 30), 0u);
+}
+
+Result<void> set_classes(Config& config, const std::string& text) {
+  return find_key("classes")->set(config, text);
+}
+
+Candidate process(std::int32_t pid, const std::string& comm) {
+  Candidate one;
+  one.pid = pid;
+  one.comm = comm;
+  one.cgroup = "/system.slice/" + comm + ".service";
+  return one;
+}
+
+TEST(Classes, GiveProcessesSettingsOfTheirOwn) {
+  const ConfigOrProblems got = read_config_text(
+      "overhead: 3%\nweights: [redis-server=7, java=2]\ncaps: [java/1=1GiB]\n"
+      "classes:\n"
+      "  - match: unit=redis*.service\n    mode: manage\n    weight: 4\n    caps: [1=8GiB, "
+      "2=1GiB]\n"
+      "  - {match: comm=java, overhead: 1%, governor: off, shared: yes}\n"
+      "  - {match: 4711, mode: dry-run}\n",
+      "f.yaml");
+  ASSERT_EQ(got.problems, Lines{});
+  const Config& all = got.config;
+  EXPECT_EQ(all.mode, Mode::track_only);
+
+  const ProcessClass* own = class_of(all, process(4711, "redis-server"));
+  ASSERT_NE(own, nullptr);
+  const Config redis = config_of(all, *own);
+  EXPECT_EQ(redis.own_class, "unit=redis*.service") << "the first that names it";
+  EXPECT_EQ(redis.mode, Mode::manage);
+  EXPECT_EQ(redis.overhead_bp, 300u) << "as for all";
+  EXPECT_EQ(weight_of(redis, 4711, "redis-server"), 4u) << "the list of all says nothing of it";
+  EXPECT_EQ(bound_of(redis.caps, 4711, "redis-server", 0), 8ull << 30);
+  EXPECT_EQ(bound_of(redis.caps, 4711, "redis-server", 1), 1ull << 30);
+  EXPECT_EQ(bound_of(redis.caps, 4711, "redis-server", 2), std::nullopt);
+
+  own = class_of(all, process(12, "java"));
+  ASSERT_NE(own, nullptr);
+  const Config java = config_of(all, *own);
+  EXPECT_EQ(java.overhead_bp, 100u);
+  EXPECT_TRUE(java.move_shared);
+  EXPECT_FALSE(is_governed(java, 12, "java"));
+  EXPECT_EQ(weight_of(java, 12, "java"), 2u);
+  EXPECT_EQ(bound_of(java.caps, 12, "java", 0), 1ull << 30);
+
+  EXPECT_EQ(class_of(all, process(12, "other")), nullptr);
+  own = class_of(all, process(4711, "other"));
+  ASSERT_NE(own, nullptr);
+  EXPECT_EQ(config_of(all, *own).mode, Mode::dry_run);
+}
+
+TEST(Classes, AreWrittenAsTheyAreRead) {
+  for (const char* const text :
+       {"none", "[{match: comm=redis-server, mode: manage}]",
+        "[{match: unit=postgresql@*.service, weight: 3, caps: [1=8GiB, 2=1GiB], shared: yes}, "
+        "{match: \"cmdline=*a: [b] #c*\", overhead: 1%}]"}) {
+    Config config, again;
+    ASSERT_TRUE(set_classes(config, text)) << text;
+    const std::string written = classes_text(config.classes);
+    EXPECT_EQ(written.find('\n'), written.npos) << written;
+    ASSERT_TRUE(set_classes(again, written)) << written;
+    EXPECT_EQ(again.classes, config.classes) << written;
+    EXPECT_EQ(read_config_text("classes: " + written, "f").config.classes, config.classes);
+  }
+}
+
+TEST(Classes, WhatIsWrongIsToldAndChangesNothing) {
+  Config config;
+  ASSERT_TRUE(set_classes(config, "[{match: comm=a, mode: manage}]"));
+  const auto before = config.classes;
+  const auto told = [&](const std::string& text, const std::string& what) {
+    const Result<void> done = set_classes(config, text);
+    ASSERT_FALSE(done) << text;
+    EXPECT_NE(done.error().line().find(what), std::string::npos) << done.error().line();
+    EXPECT_EQ(config.classes, before);
+  };
+  told("comm=a", "is not understood");
+  told("[comm=a]", "a class is no map");
+  told("[{mode: manage}]", "a class names no processes; add 'match: unit=redis.service'");
+  told("[{match: comm=a}]", "the class of 'comm=a' has no setting");
+  told("[{match: comm=a, mod: manage}]", "did you mean 'mode'?");
+  told("[{match: comm=a, interval: 1s}]", "'interval' is nothing that a class can have");
+  told("[{match: comm=a, mode: fast}]", "mode: 'fast' is no mode");
+  told("[{match: comm=a, mode: manage, mode: dry-run}]", "given twice");
+  told("[{match: comm=a, weight: 0}]", "use 1 .. 10000");
+  told("[{match: comm=a, caps: [a/1=8GiB]}]", "1=4GiB");
+  told("[{match: comm=a, caps: []}]", "names no tier");
+  told("[{match: comm=a, governor: [off, b=on]}]", "use on or off");
+  told("[{match: comm=a, mode: {a: b}}]", "mode has no single value");
+  told("[{match: comm, mode: manage}]", "comm");
+  told("[{match: not comm=a, mode: manage}]", "leave out 'not'");
+  told("[{match: comm=a+children, mode: manage}]", "leave out 'not'");
+  told("[{match: comm=a, mode: manage}, {match: comm=a, weight: 2}]", "is there twice");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "app_fixture.hpp"
+#include "config/classes.hpp"
 #include "config/saved.hpp"
 #include "config/write.hpp"
 #include "util/file.hpp"
@@ -249,6 +250,63 @@ TEST_F(Saving, ReadersMayNeitherSaveNorTakeBackButSee) {
         "'set' changes hmkd and this user may only read");
   EXPECT_EQ(verb("get", json::object(), false)["ok"], true);
   EXPECT_EQ(verb("config", json::object(), false)["ok"], true);
+}
+
+class ClassesTest : public AppRulesTest {
+ protected:
+  void SetUp() override {
+    AppRulesTest::SetUp();
+    test::put_process(tree_, 12, "java");
+    config_.attach.push_back(*parse_rule("comm=java"));
+    config_.classes = *parse_classes("[{match: comm=java, mode: manage, overhead: 1%}]");
+  }
+  json row(std::int32_t pid) {
+    const json status = data("status");
+    for (const json& row : status["targets"])
+      if (row["pid"] == pid) return row;
+    return {};
+  }
+};
+
+TEST_F(ClassesTest, CountForItsProcessesAndForNoOther) {
+  start();
+  EXPECT_EQ(kernel_.params.budget_bp, 500u);
+  EXPECT_EQ(others_[12].params.budget_bp, 100u);
+  EXPECT_EQ(row(kPid)["mode"], "track-only");
+  EXPECT_TRUE(row(kPid)["class"].is_null());
+  EXPECT_EQ(row(12)["mode"], "manage");
+  EXPECT_EQ(row(12)["class"], "comm=java");
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  others_[12].publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  EXPECT_TRUE(kernel_.tickets.empty());
+  EXPECT_EQ(others_[12].tickets.size(), 1u);
+}
+
+TEST_F(ClassesTest, FollowTheConfigLive) {
+  start();
+  kernel_.params = others_[12].params = {};
+  data("set", {{"key", "overhead"}, {"value", "2%"}});
+  EXPECT_EQ(kernel_.params.budget_bp, 200u);
+  EXPECT_EQ(others_[12].params.mask, 0u) << "its class says otherwise";
+  data("set", {{"key", "classes"}, {"value", "[{match: comm=redis-server, overhead: 3%}]"}});
+  EXPECT_EQ(kernel_.params.budget_bp, 300u);
+  EXPECT_EQ(others_[12].params.budget_bp, 200u) << "as for all";
+  EXPECT_EQ(row(12)["mode"], "track-only");
+  EXPECT_EQ(row(kPid)["class"], "comm=redis-server");
+}
+
+TEST_F(ClassesTest, WhatTheModuleRefusesForOneIsTakenBackForAll) {
+  start();
+  others_[12].refuse_set = EINVAL;
+  const json reply = verb(
+      "set",
+      {{"key", "classes"},
+       {"value", "[{match: comm=redis-server, overhead: 3%}, {match: comm=java, dense: no}]"}});
+  EXPECT_EQ(reply["ok"], false);
+  EXPECT_EQ(kernel_.params.budget_bp, 500u);
+  EXPECT_EQ(row(12)["class"], "comm=java");
+  EXPECT_EQ(row(12)["mode"], "manage");
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ const std::vector<Table>& status_tables() {
        {{"pid", "PID"},
         {"comm", "COMM"},
         {"rule", ""},
+        {"class", ""},
         {"backend", ""},
         {"mode", "MODE"},
         {"home_nodes", ""},

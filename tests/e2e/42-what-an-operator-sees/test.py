@@ -174,6 +174,14 @@ configure("mode: dry-run\n")
 changed = {row["key"]: row["value"] for row in ask("reload")["changed"]}
 lib.check(changed == {"mode": "dry-run"}, f"reload takes over what differs: {changed}")
 
+hmkctl("set", "classes", "[{match: exe=*/hmk-touch, mode: track-only, overhead: 1%}]")
+modes = {target["comm"]: (target["mode"], target["class"]) for target in ask("status")["targets"]}
+lib.check(modes == {"hmk-touch": ("track-only", "exe=*/hmk-touch"), "sleep": ("dry-run", None)}, f"a class has a mode of its own: {modes}")
+budget = {target["pid"]: target["budget_percent"] for target in ask("stats")["targets"]}[touch.pid]
+lib.check(budget == 1, f"and a budget: {budget} %")
+hmkctl("set", "classes", "none")
+lib.check({target["mode"] for target in ask("status")["targets"]} == {"dry-run"}, "until there is no class any more")
+
 hmkctl("pause")
 lib.check({t["mode"] for t in quietly("status")} == {"paused"}, "pause stops all")
 before = {t["pid"]: t["last_interval"]["seq"] for t in quietly("status")}
