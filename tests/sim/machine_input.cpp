@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include "machine/command.hpp"
 #include "machine/lab_machine.hpp"
 #include "machine/workload.hpp"
+#include "support/temp_folder.hpp"
 
 using namespace hmk::sim;
 
@@ -80,7 +80,6 @@ TEST(MachineInput, GoodInputEndsWithZeroAndAnUnwritableFileWithOne) {
 
 class MachineFile : public testing::Test {
  protected:
-  ~MachineFile() override { std::remove(path_.c_str()); }
   const std::string& put(const std::string& text) {
     std::ofstream(path_) << text;
     return path_;
@@ -93,7 +92,8 @@ class MachineFile : public testing::Test {
     }
     return "";
   }
-  std::string path_ = testing::TempDir() + "machine-input.yaml";
+  const hmk::test::TempFolder folder_;
+  const std::string path_ = folder_ / "machine-input.yaml";
 };
 
 constexpr const char* kGood =
@@ -141,8 +141,7 @@ class CountedFile : public MachineFile {
         .write(reinterpret_cast<const char*>(words.data()),
                static_cast<std::streamsize>(4 * words.size()));
   }
-  ~CountedFile() override { std::remove(pages_.c_str()); }
-  std::string pages_ = testing::TempDir() + "machine-input.pages";
+  const std::string pages_ = folder_ / "machine-input.pages";
 };
 
 constexpr const char* kCounted =

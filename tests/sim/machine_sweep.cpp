@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 
 #include "machine.hpp"
 #include "machine/against.hpp"
 #include "machine/tune.hpp"
+#include "support/temp_folder.hpp"
 
 using namespace hmk::sim;
 using hmk::test::shipped;
@@ -129,7 +129,8 @@ TEST(MachineAgainst, AgreesWithinATenthAndNotBeyond) {
 }
 
 TEST(MachineAgainst, RefusesWhatIsNoListOfFigures) {
-  const std::string path = testing::TempDir() + "guest.json";
+  const hmk::test::TempFolder folder;
+  const std::string path = folder / "guest.json";
   for (const char* const text :
        {"", "{}", "[1]", R"([{"workload": "a", "system": "b", "ns_per_op": 0, "tier1_share": 1}])",
         R"([{"workload": "a", "system": "b", "ns_per_op": 5}])"}) {
@@ -139,7 +140,6 @@ TEST(MachineAgainst, RefusesWhatIsNoListOfFigures) {
   std::ofstream(path)
       << R"([{"workload": "a", "system": "b", "ns_per_op": 5, "tier1_share": 0.5}])";
   EXPECT_EQ(read_guest_figures(path).at(0).ns_per_op, 5);
-  std::remove(path.c_str());
 }
 
 }  // namespace

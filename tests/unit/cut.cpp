@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "support/random.hpp"
+#include "support/temp_folder.hpp"
 
 using namespace hmkctl;
 using hmk::test::Random;
@@ -87,7 +88,8 @@ struct Wrong {
 class CutRefuses : public testing::TestWithParam<Wrong> {};
 
 TEST_P(CutRefuses, InOneLineWithTheLineOfTheFile) {
-  const std::string path = testing::TempDir() + "graph.yaml";
+  const hmk::test::TempFolder folder;
+  const std::string path = folder / "graph.yaml";
   std::ofstream(path) << GetParam().text;
   try {
     read_flow_graph(path);
