@@ -10,8 +10,8 @@
 #include "compat/stream.h"
 #include "copy.h"
 
-#define COPY_STEP	16u	/* records a helper takes at a time */
-#define MAX_HELPERS	4u
+#define COPY_STEP	16u	/* records a thread takes at a time */
+#define USUAL_THREADS	4u	/* where nobody says how many */
 #define GIVE_BACK_EVERY	32u	/* pages: half of what a list draws at least */
 
 struct workqueue_struct *hmk_ticket_wq;
@@ -133,16 +133,18 @@ static void copy_helper(struct work_struct *work)
 	copy_some(container_of(work, struct copy_helper, work)->job);
 }
 
-/* A chunk of one huge page is one record: it is not worth a helper. */
+/* Beside the caller. A chunk of one huge page is one record: it is not worth a helper. */
 static u32 helpers_for(const struct hmk_chunk *c)
 {
-	return min3(c->nr / (2 * COPY_STEP), num_online_cpus() - 1, MAX_HELPERS - 1);
+	u32 threads = c->copy_threads ? c->copy_threads : USUAL_THREADS;
+
+	return min3(c->nr / (2 * COPY_STEP), num_online_cpus() - 1, threads - 1);
 }
 
 static void copy_in_parallel(struct hmk_chunk *c, int source)
 {
 	struct copy_job job = { .chunk = c, .next = ATOMIC_INIT(0) };
-	struct copy_helper helper[MAX_HELPERS - 1];
+	struct copy_helper helper[HMK_MAX_COPY_THREADS - 1];
 	u32 i, nr = helpers_for(c);
 
 	for (i = 0; i < nr; i++) {

@@ -222,7 +222,7 @@ static int move_range(struct hmk_chunk *c, const struct hmk_range *r, u32 chunk_
 	return err;
 }
 
-static void take_ranges(struct hmk_run *run, struct hmk_chunk *c)
+static void take_ranges(struct hmk_run *run, struct hmk_chunk *c, u32 copy_threads)
 {
 	u32 pages = run->chunk_pages ? run->chunk_pages : HMK_CHUNK_PAGES, i;
 	int err;
@@ -230,6 +230,7 @@ static void take_ranges(struct hmk_run *run, struct hmk_chunk *c)
 	c->run = run;
 	c->mm = run->mm;
 	c->flags = run->flags;
+	c->copy_threads = copy_threads;
 	c->own = hmk_has(HMK_FEAT_MOVE_OWN) && !(run->flags & HMK_MOVE_FORCE_VMA);
 	while ((i = atomic_fetch_inc(&run->next)) < run->nr_ranges) {
 		c->res = &run->results[i];
@@ -258,7 +259,7 @@ static void second_worker(struct work_struct *work)
 {
 	struct second *second = container_of(work, struct second, work);
 
-	take_ranges(second->run, second->chunk);
+	take_ranges(second->run, second->chunk, second->run->copy_threads / 2);
 }
 
 /* One that has not begun when all ranges are taken never does: nobody waits for a free worker. */
@@ -268,7 +269,7 @@ static void take_ranges_paired(struct hmk_run *run, struct hmk_chunk *c, struct 
 
 	INIT_WORK_ONSTACK(&second.work, second_worker);
 	hmk_queue_near(hmk_ticket_wq, &second.work, run->ranges[1].node, NUMA_NO_NODE);
-	take_ranges(run, c);
+	take_ranges(run, c, DIV_ROUND_UP(run->copy_threads, 2));
 	cancel_work_sync(&second.work);
 	destroy_work_on_stack(&second.work);
 }
@@ -283,7 +284,7 @@ static void take_ranges_paired(struct hmk_run *run, struct hmk_chunk *c, struct 
  */
 int hmk_move_ranges(struct hmk_run *run)
 {
-	bool paired = run->flags & HMK_MOVE_PAIRED && run->nr_ranges > 1;
+	bool paired = run->flags & HMK_MOVE_PAIRED && run->nr_ranges > 1 && run->copy_threads != 1;
 	struct hmk_chunk *c = kvcalloc(1 + paired, sizeof(*c), GFP_KERNEL_ACCOUNT);
 
 	if (!c)
@@ -295,7 +296,7 @@ int hmk_move_ranges(struct hmk_run *run)
 	if (paired)
 		take_ranges_paired(run, &c[0], &c[1]);
 	else
-		take_ranges(run, c);
+		take_ranges(run, c, run->copy_threads);
 	kvfree(c);
 	return run->err;
 }

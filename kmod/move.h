@@ -44,6 +44,7 @@ struct hmk_run {
 	u32 nr_ranges;
 	u32 flags;		/* HMK_MOVE_* */
 	u32 chunk_pages;	/* 0: HMK_CHUNK_PAGES */
+	u32 copy_threads;	/* of all its workers together; 0: as copy.c thinks */
 	/* Asked before each chunk, and again before it is committed: 0 or why it ends here. */
 	int (*stop)(const struct hmk_run *run);
 	/* Asked when range @i begins: 0 or why it is refused; the others go on. May be NULL. */
@@ -71,6 +72,7 @@ struct hmk_chunk {
 	bool own;		/* commit by the own path, else by migrate_vma */
 	bool may_precopy;
 	bool drained;		/* the LRU batches, since a page was found in one */
+	u8 copy_threads;	/* its share of the run's; 0: as copy.c thinks */
 	u8 nr_sync, sync_left;	/* chunks in a row that are not copied ahead; of them to come */
 	u32 nr;
 	u32 nr_protected;	/* entries that lost a write or dirty bit */

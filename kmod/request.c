@@ -182,8 +182,9 @@ static int move_now(struct hmk_session *s, const struct hmk_move *m,
 		.run = {
 			.mm = s->mm, .pid = s->pid, .ranges = ranges,
 			.nr_ranges = m->nr_ranges, .flags = m->flags,
-			.chunk_pages = m->chunk_pages, .stop = request_stop,
-			.classes = request_classes, .moved = request_moved,
+			.chunk_pages = m->chunk_pages, .copy_threads = m->copy_threads,
+			.stop = request_stop, .classes = request_classes,
+			.moved = request_moved,
 		},
 		.session = s,
 	};
@@ -208,7 +209,8 @@ static int move_now(struct hmk_session *s, const struct hmk_move *m,
 
 static int check_header(struct hmk_session *s, const struct hmk_move *m)
 {
-	if (m->flags & ~known_flags() || m->chunk_pages > HMK_CHUNK_PAGES || !m->nr_ranges)
+	if (m->flags & ~known_flags() || m->chunk_pages > HMK_CHUNK_PAGES || !m->nr_ranges ||
+	    m->copy_threads > HMK_MAX_COPY_THREADS || m->reserved)
 		return -EINVAL;
 	if (m->results && m->flags & HMK_MOVE_TICKET)
 		return -EINVAL;
@@ -236,7 +238,7 @@ long hmk_move(struct hmk_session *s, void __user *arg)
 {
 	struct hmk_range *ranges;
 	struct hmk_move m;
-	long err = hmk_copy_in(&m, sizeof(m), arg, sizeof(m));
+	long err = hmk_copy_in(&m, sizeof(m), arg, offsetofend(struct hmk_move, chunk_pages));
 
 	if (!err)
 		err = check_header(s, &m);

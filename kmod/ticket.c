@@ -111,6 +111,7 @@ long hmk_ticket_queue(struct hmk_session *s, const struct hmk_move *m,
 	t->run = (struct hmk_run){
 		.mm = s->mm, .pid = s->pid, .ranges = ranges, .results = t->results,
 		.nr_ranges = m->nr_ranges, .flags = m->flags, .chunk_pages = m->chunk_pages,
+		.copy_threads = m->copy_threads,
 		.stop = ticket_stop, .begin = ticket_begin, .classes = ticket_classes,
 		.moved = ticket_moved,
 	};

@@ -15,7 +15,7 @@ namespace hmk {
 inline constexpr std::array<std::string_view, HMK_FEAT_NR> kFeatureNames{
     "scan",          "flush-range", "lru-drain",    "move-own",  "move-batch", "move-vma",
     "move-shmem",    "move-tables", "ptrace-check", "pidfd",     "young",      "cpuset",
-    "test-switches", "split-huge",  "move-paired",  "lsm-check", "dense"};
+    "test-switches", "split-huge",  "move-paired",  "lsm-check", "dense",      "copy-threads"};
 
 inline bool has_feature(const hmk_info& info, unsigned feature) {
   return (info.features >> feature & 1) != 0;

@@ -39,6 +39,21 @@ extern "C" {
 long move_memory_regions(int pid, unsigned long count, void **pages, const int *nodes,
 			 int *status, int flags);
 
+#define HMK_MOVE_MAX_THREADS	16u
+
+/**
+ * move_memory_regions_by() - the same, copied by so many threads.
+ * @copy_threads: that copy at a time, the caller among them, 1 .. HMK_MOVE_MAX_THREADS, and
+ *                no more than there are CPUs; 0: as hmk.ko thinks.
+ *
+ * A huge page is copied by one. Where the kernel moves, or an hmk.ko that cannot be told, it
+ * copies as it does.
+ *
+ * Return: as move_memory_regions(); EINVAL also for more threads.
+ */
+long move_memory_regions_by(int pid, unsigned long count, void **pages, const int *nodes,
+			    int *status, int flags, unsigned int copy_threads);
+
 #ifdef __cplusplus
 }
 #endif

@@ -128,6 +128,7 @@ static void derive_features(void)
 	feature(HMK_FEAT_TEST_SWITCHES, IS_ENABLED(HMK_TEST_SWITCHES), HMK_WHY_BUILD);
 	feature(HMK_FEAT_MOVE_PAIRED, true, 0);
 	feature(HMK_FEAT_DENSE, true, 0);
+	feature(HMK_FEAT_COPY_THREADS, true, 0);
 	feature(HMK_FEAT_SPLIT_HUGE,
 		found(HMK_SYM_split_huge_pmd_address) && found(HMK_SYM_SPLIT_PAGE),
 		IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) ? HMK_WHY_SYMBOL : HMK_WHY_CONFIG);

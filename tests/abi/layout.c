@@ -13,6 +13,6 @@ _Static_assert(HMK_IOC_ATTACH == 0xc068b901u, "ATTACH");
 _Static_assert(HMK_IOC_SET == 0xc058b902u, "SET");
 _Static_assert(HMK_IOC_START == 0x0000b903u, "START");
 _Static_assert(HMK_IOC_STOP == 0x0000b904u, "STOP");
-_Static_assert(HMK_IOC_MOVE == 0xc028b905u, "MOVE");
+_Static_assert(HMK_IOC_MOVE == 0xc030b905u, "MOVE");
 _Static_assert(HMK_IOC_RESULT == 0xc020b906u, "RESULT");
 _Static_assert(HMK_IOC_STATS == 0xc540b907u, "STATS");

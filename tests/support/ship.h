@@ -141,6 +141,7 @@ static inline int ship_send(struct ship *s, enum ship_mode mode, uint32_t flags,
 	m.ranges = (uint64_t)(uintptr_t)ranges;
 	m.nr_ranges = nr;
 	m.chunk_pages = chunk_pages;
+	m.copy_threads = (uint32_t)ship_below(s, HMK_MAX_COPY_THREADS + 1);
 	if (mode == SHIP_SYNC) {
 		m.results = (uint64_t)(uintptr_t)results;
 	} else {

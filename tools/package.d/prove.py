@@ -153,7 +153,8 @@ def _install(box: Box, version: str) -> None:
     box.path("srv/program.c").write_text(PROGRAM, encoding="utf-8")
     box.run("a program", "cc -o /srv/program /srv/program.c $(pkg-config --cflags --libs hmk) && /srv/program")
     check(True, "a program is built by pkg-config against libhmk-dev, and runs")
-    for page in ("hmkd.8", "hmkctl.1", "hmkd.yaml.5", "libhmk.3", "move_memory_regions.3"):
+    for page in ("hmkd.8", "hmkctl.1", "hmkd.yaml.5", "libhmk.3", "move_memory_regions.3",
+                 "move_memory_regions_by.3"):
         name, _, part = page.rpartition(".")
         check(name in box.run("man", f"man -P cat {part} {name}"), f"man {part} {name}")
 

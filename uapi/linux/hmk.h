@@ -69,6 +69,7 @@
 #define HMK_MAX_RANGES		65536u	/* per HMK_IOC_MOVE */
 #define HMK_MAX_TICKETS		64u	/* per session, finished ones included */
 #define HMK_MAX_NODES		64u	/* that are told apart; MOVE takes every node there is */
+#define HMK_MAX_COPY_THREADS	16u
 
 /* ---- what this kernel can do ------------------------------------------ */
 
@@ -91,6 +92,7 @@ enum {
 	HMK_FEAT_MOVE_PAIRED,		/* HMK_MOVE_PAIRED and HMK_RESULT_CANCEL are known */
 	HMK_FEAT_LSM_CHECK,		/* security modules can be asked: others' memory moves */
 	HMK_FEAT_DENSE,			/* HMK_SWITCH_DENSE and HMK_RANGE_CLASS are known */
+	HMK_FEAT_COPY_THREADS,		/* hmk_move.copy_threads is known */
 	HMK_FEAT_NR
 };
 
@@ -368,6 +370,13 @@ struct hmk_move {
 	__u64 results;		/* struct hmk_range_result[nr_ranges] or 0; not with TICKET */
 	__u32 nr_ranges;
 	__u32 chunk_pages;	/* commit unit; 0: chosen per path; at most 512 */
+	/*
+	 * At most so many threads copy ahead at a time, 1 .. HMK_MAX_COPY_THREADS, and no more
+	 * than there are CPUs; 0: as many as the module thinks. Both ranges of PAIRED share
+	 * them: with 1 its ranges go one by one. A huge page is copied by one thread.
+	 */
+	__u32 copy_threads;
+	__u32 reserved;
 };
 
 /*
@@ -460,7 +469,7 @@ HMK_LAYOUT_ASSERT(sizeof(struct hmk_interval) == 88);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_record) == 56);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_range) == 32);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_range_result) == 152);
-HMK_LAYOUT_ASSERT(sizeof(struct hmk_move) == 40);
+HMK_LAYOUT_ASSERT(sizeof(struct hmk_move) == 48);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_result) == 32);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_event) == 24);
 HMK_LAYOUT_ASSERT(sizeof(struct hmk_stats) == 1344);

@@ -23,6 +23,7 @@ struct request {
 	const int *nodes;
 	int *status;
 	int flags;
+	unsigned int copy_threads;
 	bool has_begun;	/* to move: statuses are worth something even if it then fails */
 };
 
@@ -91,14 +92,27 @@ static unsigned long make_ranges(const struct request *r, struct hmk_range *rang
 	return nr;
 }
 
-static int run(int fd, struct hmk_range *ranges, unsigned long nr, unsigned int flags)
+/* An older module takes no number of threads, and moves all the same. */
+static int move_by(int fd, struct hmk_move *move)
 {
-	struct hmk_move move = { .size = sizeof(move), .flags = flags };
+	int err = ioctl(fd, HMK_IOC_MOVE, move);
+
+	if (err < 0 && errno == E2BIG && move->copy_threads) {
+		move->copy_threads = 0;
+		err = ioctl(fd, HMK_IOC_MOVE, move);
+	}
+	return err < 0 ? -1 : 0;
+}
+
+static int run(int fd, struct hmk_range *ranges, unsigned long nr, unsigned int flags,
+	       unsigned int copy_threads)
+{
+	struct hmk_move move = { .size = sizeof(move), .flags = flags, .copy_threads = copy_threads };
 
 	for (unsigned long at = 0; at < nr; at += move.nr_ranges) {
 		move.ranges = (uint64_t)(ranges + at);
 		move.nr_ranges = (unsigned int)(nr - at < HMK_MAX_RANGES ? nr - at : HMK_MAX_RANGES);
-		if (ioctl(fd, HMK_IOC_MOVE, &move) < 0)
+		if (move_by(fd, &move))
 			return -1;
 	}
 	return 0;
@@ -116,10 +130,10 @@ static int move_ranges(int fd, struct request *r)
 	if (ranges) {
 		const unsigned long nr = make_ranges(r, ranges);
 
-		err = run(fd, ranges, nr, flags | HMK_MOVE_DRY_RUN);
+		err = run(fd, ranges, nr, flags | HMK_MOVE_DRY_RUN, r->copy_threads);
 		r->has_begun = !err;
 		if (!err)
-			err = run(fd, ranges, nr, flags);
+			err = run(fd, ranges, nr, flags, r->copy_threads);
 	}
 	free(ranges);
 	return err;
@@ -129,7 +143,7 @@ static int move_ranges(int fd, struct request *r)
 static void move_one_by_one(int pid, const struct request *r)
 {
 	for (unsigned long i = 0; i < r->count; i++) {
-		const struct request one = { 1, &r->pages[i], &r->nodes[i], &r->status[i], r->flags, true };
+		const struct request one = { 1, &r->pages[i], &r->nodes[i], &r->status[i], r->flags, 0, true };
 
 		if (r->status[i] >= 0)
 			continue;
@@ -153,7 +167,7 @@ static void move_leftovers(int pid, struct request *r)
 	int nodes[AT_ONCE], status[AT_ONCE] = { 0 };
 
 	for (unsigned long i = 0; i < r->count;) {
-		struct request some = { 0, pages, nodes, status, r->flags, true };
+		struct request some = { 0, pages, nodes, status, r->flags, 0, true };
 
 		for (; i < r->count && some.count < AT_ONCE; i++) {
 			if (r->status[i] != -EOPNOTSUPP)
@@ -221,13 +235,17 @@ static void hand_out(const struct request *r, int *status)
 	}
 }
 
-long move_memory_regions(int pid, unsigned long count, void **pages, const int *nodes,
-			 int *status, int flags)
+long move_memory_regions_by(int pid, unsigned long count, void **pages, const int *nodes,
+			    int *status, int flags, unsigned int copy_threads)
 {
-	struct request r = { count, pages, nodes, status, flags, false };
+	struct request r = { count, pages, nodes, status, flags, copy_threads, false };
 	int fd, err, saved;
 	long ret;
 
+	if (copy_threads > HMK_MOVE_MAX_THREADS) {
+		errno = EINVAL;
+		return -1;
+	}
 	if (count > HMK_MOVE_MAX_PAGES) {
 		errno = E2BIG;
 		return -1;
@@ -263,4 +281,10 @@ long move_memory_regions(int pid, unsigned long count, void **pages, const int *
 	}
 	errno = saved;
 	return ret;
+}
+
+long move_memory_regions(int pid, unsigned long count, void **pages, const int *nodes,
+			 int *status, int flags)
+{
+	return move_memory_regions_by(pid, count, pages, nodes, status, flags, 0);
 }

@@ -19,6 +19,8 @@
 
 #define CLASSES(class, node)	(HMK_RANGE_CLASS(class) | HMK_RANGE_FROM(node))
 
+#define MOVE_SIZE_BEFORE	40u	/* without copy_threads */
+
 static int failures;
 
 static void expect(const char *what, long ret, int want)
@@ -262,13 +264,31 @@ static void moves(void)
 
 		expect(rows[i].what, ioctl(fd, HMK_IOC_MOVE, &m), rows[i].want);
 	}
-	struct hmk_range ask = { at, length, -1, 0, (__u64)node };
-	struct hmk_move m = { .size = sizeof(m), .nr_ranges = 1, .ranges = (__u64)&ask };
+	struct hmk_range ask = { at, length, -1, 0, (__u64)node }, there = { at, length, 2, 0, 0 };
+	struct hmk_move m = { .size = sizeof(m), .nr_ranges = 1, .ranges = (__u64)&there };
 
+	m.copy_threads = HMK_MAX_COPY_THREADS + 1;
+	expect("17 copy threads", ioctl(fd, HMK_IOC_MOVE, &m), EINVAL);
+	m.copy_threads = (__u32)-1;
+	expect("copy threads beyond all numbers", ioctl(fd, HMK_IOC_MOVE, &m), EINVAL);
+	m.copy_threads = 2;
+	m.reserved = 1;
+	expect("copy threads and a reserved field", ioctl(fd, HMK_IOC_MOVE, &m), EINVAL);
+	m.size = MOVE_SIZE_BEFORE - 1;
+	expect("MOVE shorter than it ever was", ioctl(fd, HMK_IOC_MOVE, &m), EINVAL);
+	m = (struct hmk_move){ .size = sizeof(m), .nr_ranges = 1, .ranges = (__u64)&ask };
 	expect("query", ioctl(fd, HMK_IOC_MOVE, &m), 0);
 	for (int i = 0; i < 16; i++)
 		failures += node[i] != node[0] || node[i] == 2;
 	expect("nothing has moved", failures ? -1 : 0, 0);
+	/* What lies behind the struct of a program built before it had copy_threads is not ours to read. */
+	m = (struct hmk_move){ .size = MOVE_SIZE_BEFORE, .nr_ranges = 1, .ranges = (__u64)&there, .copy_threads = 99, .reserved = 99 };
+	expect("MOVE of before copy_threads", ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, HMK_IOC_MAGIC, 5, MOVE_SIZE_BEFORE), &m), 0);
+	m = (struct hmk_move){ .size = sizeof(m), .nr_ranges = 1, .ranges = (__u64)&ask };
+	expect("query", ioctl(fd, HMK_IOC_MOVE, &m), 0);
+	for (int i = 0; i < 16; i++)
+		failures += node[i] != 2;
+	expect("its pages have moved", failures ? -1 : 0, 0);
 	m.ranges = 8;
 	expect("ranges at a bad pointer", ioctl(fd, HMK_IOC_MOVE, &m), EFAULT);
 	close(fd);
@@ -285,7 +305,7 @@ static void fields_from_the_future(void)
 		{ "SET", HMK_IOC_SET, sizeof(struct hmk_set), offsetof(struct hmk_set, reserved) },
 		{ "STATS", HMK_IOC_STATS, sizeof(struct hmk_stats), offsetof(struct hmk_stats, reserved) },
 		{ "RESULT", HMK_IOC_RESULT, sizeof(struct hmk_result), offsetof(struct hmk_result, reserved) },
-		{ "MOVE", HMK_IOC_MOVE, sizeof(struct hmk_move), 0 },
+		{ "MOVE", HMK_IOC_MOVE, sizeof(struct hmk_move), offsetof(struct hmk_move, reserved) },
 	};
 	struct hmk_attach a = attach_to(getpid());
 	const int fd = open_device();

@@ -151,6 +151,14 @@ static int move(int fd, __u32 flags)
 	return answer(ioctl(fd, HMK_IOC_MOVE, &m));
 }
 
+static int move_by_all(int fd)
+{
+	struct hmk_range r = { .start = (__u64)memory, .length = BYTES, .node = 1 };
+	struct hmk_move m = { .size = sizeof(m), .ranges = (__u64)&r, .nr_ranges = 1, .copy_threads = HMK_MAX_COPY_THREADS };
+
+	return answer(ioctl(fd, HMK_IOC_MOVE, &m));
+}
+
 static int device(int flags)
 {
 	return open(HMK_DEVICE_PATH, flags | O_CLOEXEC);
@@ -180,6 +188,7 @@ static int opens(int fd, pid_t of)
 
 static int attaches(int fd, pid_t of) { return attach(fd, of); }
 static int attaches_and_moves(int fd, pid_t of) { return attach(fd, of) ?: move(fd, 0); }
+static int attaches_and_moves_by_all(int fd, pid_t of) { return attach(fd, of) ?: move_by_all(fd); }
 static int attaches_and_moves_shared(int fd, pid_t of) { return attach(fd, of) ?: move(fd, HMK_MOVE_SHARED); }
 static int moves(int fd, pid_t of) { (void)of; return move(fd, 0); }
 static int moves_shared(int fd, pid_t of) { (void)of; return move(fd, HMK_MOVE_SHARED); }
@@ -292,6 +301,7 @@ static void rows(void)
 		{ "a user profiles root's", someone, nothing, attaches, EPERM, EPERM },
 		{ "root of its own user namespace profiles root's", root_of_own_namespace, nothing, attaches, EPERM, EPERM },
 		{ "a user moves its own memory", someone, NULL, attaches_and_moves, 0, EPERM },
+		{ "a user moves its own memory by 16 threads", someone, NULL, attaches_and_moves_by_all, 0, EPERM },
 		{ "a user moves its own shared pages", someone, NULL, attaches_and_moves_shared, EPERM, EPERM },
 		{ "a user moves memory of its other process", someone, someone, attaches_and_moves, EPERM, EPERM },
 		{ "root of its own user namespace moves its own shared pages", root_of_own_namespace, NULL,
@@ -314,6 +324,7 @@ static void rows(void)
 		  EPERM },
 		{ "root profiles another's before all others", nothing, someone, attaches_heavily, 0, EOPNOTSUPP },
 		{ "root splits huge pages of another's", nothing, someone, attaches_splitting, 0, EOPNOTSUPP },
+		{ "root without CAP_SYS_NICE moves another's by 16 threads", without_nice, someone, attaches_and_moves_by_all, EPERM, EPERM },
 		{ "root without CAP_SYS_NICE moves its own", without_nice, NULL, attaches_and_moves, 0, 0 },
 		{ "root without CAP_SYS_NICE moves its own shared pages", without_nice, NULL, attaches_and_moves_shared, EPERM,
 		  EPERM },

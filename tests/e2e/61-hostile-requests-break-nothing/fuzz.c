@@ -252,7 +252,9 @@ static long move(int fd, __u32 how)
 	const unsigned long nr = once_in(BIG_ONE_IN) ? near(HMK_MAX_RANGES) :
 				 is_ticket ? ranges_of(cookie) : below(once_in(16) ? 100 : 4);
 	struct hmk_move m = { .size = (__u32)mostly(sizeof(m)), .flags = how, .nr_ranges = (__u32)nr, .cookie = cookie,
-			      .chunk_pages = (__u32)(once_in(2) ? 0 : mostly(below(513))) };
+			      .chunk_pages = (__u32)(once_in(2) ? 0 : mostly(below(513))),
+			      .copy_threads = (__u32)(once_in(2) ? 0 : mostly(below(HMK_MAX_COPY_THREADS + 1))),
+			      .reserved = (__u32)mostly(0) };
 	struct hmk_range some[100];
 	const unsigned long made = nr < 100 ? nr : 100;
 

@@ -97,6 +97,14 @@ static long call_move_shared(int fd) { return move(fd, HMK_MOVE_SHARED); }
 static long call_ticket(int fd) { return move(fd, HMK_MOVE_TICKET); }
 static long call_paired(int fd) { return move(fd, HMK_MOVE_TICKET | HMK_MOVE_PAIRED); }
 
+static long call_move_threads(int fd)	/* all in one range: its chunk has pages for more than one */
+{
+	struct hmk_range r = { .start = (__u64)memory, .length = BYTES, .node = node };
+	struct hmk_move m = { .size = sizeof(m), .ranges = (__u64)&r, .nr_ranges = 1, .copy_threads = HMK_MAX_COPY_THREADS };
+
+	return ioctl(fd, HMK_IOC_MOVE, &m);
+}
+
 static long call_result(int fd)
 {
 	struct hmk_range_result results[RANGES];
@@ -184,6 +192,7 @@ static const struct {
 	{ "SET", attached, call_set }, { "START", attached, call_start }, { "STOP", started, call_stop },
 	{ "MOVE", attached, call_move }, { "MOVE, never ahead", attached, call_move_sync },
 	{ "MOVE by migrate_vma", attached, call_move_vma }, { "MOVE, shared", attached, call_move_shared },
+	{ "MOVE, 16 copy threads", attached, call_move_threads },
 	{ "MOVE, ticket", attached, call_ticket }, { "MOVE, paired ticket", attached, call_paired },
 	{ "RESULT", ticketed, call_result }, { "CANCEL", paired, call_cancel }, { "SET, split huge pages, read every page", started, call_split },
 	{ "STATS", attached, call_stats },

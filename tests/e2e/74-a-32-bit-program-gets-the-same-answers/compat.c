@@ -18,6 +18,7 @@
 #define NODE	2
 #define COOKIE	7
 #define ANSWERS	32
+#define MOVE_SIZE_BEFORE 40	/* without copy_threads */
 
 struct call {
 	long number, number32;
@@ -143,6 +144,13 @@ static unsigned int session(long *answer)
 	answer[n++] = request(fd, HMK_IOC_RESULT, &all->result);
 	answer[n++] = request(fd, HMK_IOC_STATS, &all->stats);
 	answer[n++] = (long)all->stats.moved_pages[NODE];
+	all->move = (struct hmk_move){ .size = sizeof(all->move), .ranges = (unsigned long)&all->range, .nr_ranges = 1,
+				       .copy_threads = HMK_MAX_COPY_THREADS };
+	answer[n++] = request(fd, HMK_IOC_MOVE, &all->move);
+	all->move.copy_threads++;
+	answer[n++] = request(fd, HMK_IOC_MOVE, &all->move);
+	all->move = (struct hmk_move){ .size = MOVE_SIZE_BEFORE, .ranges = (unsigned long)&all->range, .nr_ranges = 1 };
+	answer[n++] = request(fd, _IOC(_IOC_READ | _IOC_WRITE, HMK_IOC_MAGIC, 5, MOVE_SIZE_BEFORE), &all->move);
 	all->stats.size = 1;
 	answer[n++] = request(fd, HMK_IOC_STATS, &all->stats);
 	answer[n++] = request(fd, HMK_IOC_STOP, NULL);
