@@ -340,7 +340,7 @@ void Target::move(const policy::Plan& plan, const Surroundings& around) {
   if (is_putting_back_) return send_back(around);
   if (mode() == Mode::track_only) return;
   if (mode() == Mode::manage) return start_moves(plan, around);
-  mover_.set_flags(move_flags());
+  mover_.set_how(how_to_move());
   check(mover_.rehearse(plan));
 }
 
@@ -355,7 +355,7 @@ void Target::send_back(const Surroundings& around) {
 }
 
 void Target::start_moves(const policy::Plan& plan, const Surroundings& around) {
-  mover_.set_flags(move_flags());
+  mover_.set_how(how_to_move());
   mover_.set_pace(&around.pace);
   check(mover_.start(plan, tier_nodes(), snapshot_.interval.seq));
 }
@@ -405,9 +405,13 @@ void Target::join(const policy::Plan& plan, const Surroundings& around) {
                 .is_there = [&](const policy::Join& one) { return is_there(one, plan); }});
 }
 
-std::uint32_t Target::move_flags() const {
+MoveHow Target::how_to_move() {
   const bool paired = has_feature(session_.info, HMK_FEAT_MOVE_PAIRED);
-  return to_move_flags(*config_) | (paired ? HMK_MOVE_PAIRED : 0);
+  if (config_->copy_threads != 0 && !has_feature(session_.info, HMK_FEAT_COPY_THREADS) &&
+      !std::exchange(has_told_threads_, true))
+    spdlog::warn("copy_threads is ignored pid={} reason=\"{}\"", pid_,
+                 session_.instead.empty() ? "this hmk.ko does not know it" : "no hmk.ko copies");
+  return {to_move_flags(*config_) | (paired ? HMK_MOVE_PAIRED : 0), config_->copy_threads};
 }
 
 TierNodes Target::tier_nodes() const {

@@ -140,7 +140,7 @@ class Target {
   bool may_move(const hmk_record& record, Counting counting);
   void move(const policy::Plan& plan, const Surroundings& around);
   TierNodes tier_nodes() const;
-  std::uint32_t move_flags() const;
+  MoveHow how_to_move();
   void start_moves(const policy::Plan& plan, const Surroundings& around);
   void send_back(const Surroundings& around);
   void join(const policy::Plan& plan, const Surroundings& around);
@@ -164,6 +164,7 @@ class Target {
   NumaBalancing numa_balancing_;
   std::optional<Mode> held_;
   bool is_putting_back_ = false;
+  bool has_told_threads_ = false;  ///< that copy_threads is ignored
 
   Snapshot snapshot_;
   std::vector<hmk_record> parts_;

@@ -14,9 +14,9 @@ namespace hmk {
 namespace {
 
 /// What one process can have for itself, beside `match`.
-constexpr std::array<std::string_view, 13> kClassKeys{
-    "mode",    "overhead",   "dense",    "split_huge", "join_huge", "move",  "shared",
-    "horizon", "move_bound", "governor", "weight",     "caps",      "floors"};
+constexpr std::array<std::string_view, 14> kClassKeys{
+    "mode",    "overhead",   "dense",    "split_huge",   "join_huge", "move", "shared",
+    "horizon", "move_bound", "governor", "copy_threads", "weight",    "caps", "floors"};
 constexpr const char* kWriteClasses = "write none, or [{match: comm=redis-server, mode: manage}]";
 
 /// `config` is one process's: what others have in lists by name is of no use to it.

@@ -83,10 +83,11 @@ struct Config {
 
   // How it is moved.
   Copy copy = Copy::automatic;
-  bool move_shared = false;  ///< also pages that other processes map
-  bool move_bound = false;   ///< also out of the nodes the program has bound them to
-  bool join_huge = false;    ///< what is hot all over becomes one huge page again
-  TierRates bandwidth;       ///< of moves; pairs without one are not limited
+  std::uint32_t copy_threads = 0;  ///< at a time, for a process; 0: as the module thinks
+  bool move_shared = false;        ///< also pages that other processes map
+  bool move_bound = false;         ///< also out of the nodes the program has bound them to
+  bool join_huge = false;          ///< what is hot all over becomes one huge page again
+  TierRates bandwidth;             ///< of moves; pairs without one are not limited
 
   std::vector<TierSpec> tiers;        ///< fastest first; empty: asked of the machine
   std::vector<AttachRule> attach;     ///< whom

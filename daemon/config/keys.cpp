@@ -174,6 +174,13 @@ Result<void> set_horizon(Config& c, std::string_view text) {
   return {};
 }
 
+Result<void> set_copy_threads(Config& c, std::string_view text) {
+  if (text != "auto")
+    return set_count(c.copy_threads, text, 1, HMK_MAX_COPY_THREADS, "auto or 1 .. 16");
+  c.copy_threads = 0;
+  return {};
+}
+
 Result<void> set_move_cost(Config& c, std::string_view text) {
   if (text == "measured") {
     c.move_cost.reset();
@@ -333,6 +340,10 @@ const std::array kKeys{
           return set_word(c.copy, t, "auto", Copy::automatic, "sync", Copy::sync);
         },
         [](const Config& c) { return std::string(c.copy == Copy::sync ? "sync" : "auto"); }},
+    Key{"copy_threads", "auto or count, 1 .. 16", kLive, kOwn, set_copy_threads,
+        [](const Config& c) {
+          return c.copy_threads == 0 ? "auto" : std::to_string(c.copy_threads);
+        }},
     Key{"shared", "no or yes", kLive, kOwn,
         [](Config& c, Text t) { return set_word(c.move_shared, t, "yes", true, "no", false); },
         [](const Config& c) { return std::string(c.move_shared ? "yes" : "no"); }},
@@ -376,7 +387,7 @@ const std::array kKeys{
 
 /// By key: for completion.
 using Words = std::vector<std::string_view>;
-const std::array<std::pair<std::string_view, Words>, 28> kWords{{
+const std::array<std::pair<std::string_view, Words>, 29> kWords{{
     {"mode", {"track-only", "dry-run", "manage"}},
     {"windows", {"adaptive", "equal"}},
     {"tau1", {"auto"}},
@@ -397,6 +408,7 @@ const std::array<std::pair<std::string_view, Words>, 28> kWords{{
     {"caps", {"none"}},
     {"floors", {"none"}},
     {"move", {"auto", "sync"}},
+    {"copy_threads", {"auto"}},
     {"shared", {"no", "yes"}},
     {"move_bound", {"no", "yes"}},
     {"join_huge", {"no", "yes"}},

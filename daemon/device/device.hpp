@@ -28,6 +28,12 @@ struct Snapshot {
   std::vector<hmk_record> records;
 };
 
+/// How a ticket's pages are moved.
+struct MoveHow {
+  std::uint32_t flags = 0;         ///< HMK_MOVE_*, but TICKET, which is a matter of course here
+  std::uint32_t copy_threads = 0;  ///< that copy at a time; 0: as the device thinks
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -47,9 +53,8 @@ class Device {
   /// Start or stop the interval clock; regions keep their history.
   virtual Result<void> run(bool runs) = 0;
   /// Queue a ticket; an HMK_EVENT_TICKET tells its end. err EAGAIN: queue full.
-  /// `flags`: HMK_MOVE_* but TICKET, which is a matter of course here.
   virtual Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
-                            std::uint32_t flags) = 0;
+                            const MoveHow& how) = 0;
   /// Stop a ticket that has not ended; its end is told as ever.
   virtual Result<void> cancel(std::uint64_t cookie) = 0;
   /// Fetch a finished ticket and forget it: one entry per range, in order.

@@ -92,7 +92,7 @@ class KernelDevice : public Device {
   Result<void> set(const hmk_params& params) override;
   Result<void> run(bool runs) override;
   Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
-                    std::uint32_t flags) override;
+                    const MoveHow& how) override;
   Result<void> cancel(std::uint64_t cookie) override;
   Result<std::vector<hmk_range_result>> result(std::uint64_t cookie,
                                                std::size_t nr_ranges) override;
@@ -167,10 +167,11 @@ Result<void> KernelDevice::run(bool runs) {
 }
 
 Result<void> KernelDevice::move(std::uint64_t cookie, std::span<const hmk_range> ranges,
-                                std::uint32_t flags) {
+                                const MoveHow& how) {
   hmk_move request{};
   request.size = sizeof(request);
-  request.flags = HMK_MOVE_TICKET | flags;
+  request.flags = HMK_MOVE_TICKET | how.flags;
+  if (has_feature(info_, HMK_FEAT_COPY_THREADS)) request.copy_threads = how.copy_threads;
   request.cookie = cookie;
   request.ranges = reinterpret_cast<std::uintptr_t>(ranges.data());
   request.nr_ranges = static_cast<__u32>(ranges.size());

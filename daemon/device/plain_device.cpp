@@ -113,7 +113,7 @@ class PlainDevice : public Device {
   Result<void> set(const hmk_params& params) override;
   Result<void> run(bool runs) override;
   Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
-                    std::uint32_t flags) override;
+                    const MoveHow& how) override;
   Result<void> cancel(std::uint64_t) override { return {}; }  // move() has moved all
   Result<std::vector<hmk_range_result>> result(std::uint64_t cookie, std::size_t) override;
 
@@ -284,16 +284,17 @@ Result<std::vector<std::int32_t>> PlainDevice::places(std::uint64_t start, std::
 }
 
 Result<void> PlainDevice::move(std::uint64_t cookie, std::span<const hmk_range> ranges,
-                               std::uint32_t flags) {
-  if (flags & HMK_MOVE_DRY_RUN) return {};
+                               const MoveHow& how) {
+  if (how.flags & HMK_MOVE_DRY_RUN) return {};
   const Bindings* bindings = &kUnbound;
-  if (!(flags & HMK_MOVE_BOUND)) {
+  if (!(how.flags & HMK_MOVE_BOUND)) {
     if (Result<void> read = read_policies(); !read) return read.error();
     bindings = &*bindings_;
   }
-  const int how = flags & HMK_MOVE_SHARED ? MPOL_MF_MOVE_ALL : MPOL_MF_MOVE;
+  const int kernel_flags = how.flags & HMK_MOVE_SHARED ? MPOL_MF_MOVE_ALL : MPOL_MF_MOVE;
   std::vector<hmk_range_result> results;
-  for (const hmk_range& range : ranges) results.push_back(move_range(range, how, *bindings));
+  for (const hmk_range& range : ranges)
+    results.push_back(move_range(range, kernel_flags, *bindings));
   tickets_[cookie] = std::move(results);
   untold_.push_back(cookie);
   const std::uint64_t one = 1;

@@ -151,7 +151,7 @@ Result<void> Mover::start(const policy::Plan& plan, TierNodes tiers, std::uint64
   }
   for (std::size_t i = 0; i < plan.promotions.size(); ++i)
     enqueue(plan.promotions[i], victims_of(own, i));
-  if (flags_ & HMK_MOVE_PAIRED) lead_by_a_piece();
+  if (is_paired()) lead_by_a_piece();
   tiers_ = std::move(tiers);
   seq_ = seq;
   back_off_.forget_old(seq);
@@ -160,14 +160,15 @@ Result<void> Mover::start(const policy::Plan& plan, TierNodes tiers, std::uint64
 }
 
 Result<void> Mover::rehearse(const policy::Plan& plan) {
+  MoveHow how = how_;
+  how.flags |= HMK_MOVE_DRY_RUN;
   std::vector<Step> steps;
   for (const auto* const moves : {&plan.demotions, &plan.promotions})
     for (const policy::Move& move : *moves) steps.push_back({move, false});
   for (std::size_t at = 0; at < steps.size(); at += kTicketRanges) {
     const auto ranges =
         to_ranges(std::span(steps).subspan(at, std::min(kTicketRanges, steps.size() - at)));
-    if (Result<void> taken = device_.move(0, ranges, flags_ | HMK_MOVE_DRY_RUN); !taken)
-      return taken;
+    if (Result<void> taken = device_.move(0, ranges, how); !taken) return taken;
   }
   return {};
 }
@@ -248,7 +249,7 @@ Result<void> Mover::send() {
     ticket.spans.emplace_back(step.move.start, step.move.start + step.move.length);
   }
   if (ticket.steps.empty()) return {};
-  if (Result<void> sent = device_.move(ticket.cookie, to_ranges(ticket.steps), flags_); !sent) {
+  if (Result<void> sent = device_.move(ticket.cookie, to_ranges(ticket.steps), how_); !sent) {
     for (const Step& step : ticket.steps) give_back(step, step.move.bytes);
     if (sent.error().err == EAGAIN) return {};  // queue full: retry() at the next event
     abandon();
@@ -305,7 +306,7 @@ void Mover::send_next(std::span<const Step> steps) {
   for (const Step& step : steps) {
     if (!step.rises) continue;
     const auto bytes = static_cast<std::int64_t>(step.move.bytes);
-    const std::int64_t needed = flags_ & HMK_MOVE_PAIRED ? 2 * bytes : bytes;
+    const std::int64_t needed = is_paired() ? 2 * bytes : bytes;
     for (; !down.empty() && lead < needed; down.pop_front()) {
       lead += static_cast<std::int64_t>(down.front().move.bytes);
       ordered.push_back(down.front());

@@ -60,8 +60,8 @@ class Mover {
   using OnEnd = std::function<void(const policy::Move&, const hmk_range_result&)>;
   void on_end(OnEnd told) { on_end_ = std::move(told); }
 
-  /// HMK_MOVE_* of the tickets sent from now on.
-  void set_flags(std::uint32_t flags) { flags_ = flags; }
+  /// Of the tickets sent from now on.
+  void set_how(const MoveHow& how) { how_ = how; }
 
   /// What the tiers' bandwidth is kept to; must outlive the mover.
   void set_pace(Pace* pace) { pace_ = pace; }
@@ -98,6 +98,8 @@ class Mover {
     Spans spans;
   };
 
+  /// With one thread to copy there is none for a second range.
+  bool is_paired() const { return how_.flags & HMK_MOVE_PAIRED && how_.copy_threads != 1; }
   static Spans joined(Spans spans);
   void lead_by_a_piece();
   void enqueue(const policy::Move& promotion, std::span<const policy::Move> victims);
@@ -118,7 +120,7 @@ class Mover {
   std::vector<Ended> ended_;
   TierNodes tiers_;
   std::uint64_t seq_ = 0;
-  std::uint32_t flags_ = 0;
+  MoveHow how_;
   std::uint64_t next_cookie_ = 1;
   std::uint64_t plan_ = 0;  // number of the one that is under way
   MoveCounters counters_;

@@ -640,15 +640,36 @@ TEST_F(AppTest, MovesAreMadeAsTheConfigSays) {
   start();
   kernel_.publish(interval(1, {region(0, 3, 3.0)}));
   run();
-  EXPECT_EQ(kernel_.tickets.at(0).flags, 0u);
+  EXPECT_EQ(kernel_.tickets.at(0).how.flags, 0u);
+  EXPECT_EQ(kernel_.tickets.at(0).how.copy_threads, 0u);
   kernel_.finish(test::all_clean);
   data("set", {{"key", "move"}, {"value", "sync"}});
   data("set", {{"key", "shared"}, {"value", "yes"}});
   data("set", {{"key", "move_bound"}, {"value", "yes"}});
+  data("set", {{"key", "copy_threads"}, {"value", "3"}});
   run();
   kernel_.publish(interval(2, {region(8 * kMiB, 3, 3.0)}));
   run();
-  EXPECT_EQ(kernel_.tickets.at(0).flags, HMK_MOVE_SYNC_COPY | HMK_MOVE_SHARED | HMK_MOVE_BOUND);
+  EXPECT_EQ(kernel_.tickets.at(0).how.flags, HMK_MOVE_SYNC_COPY | HMK_MOVE_SHARED | HMK_MOVE_BOUND);
+  EXPECT_EQ(kernel_.tickets.at(0).how.copy_threads, 3u);
+}
+
+TEST_F(AppTest, AModuleThatKnowsNoCopyThreadsIsToldOfOnceAndMovesAllTheSame) {
+  std::vector<std::string> said;
+  const auto warned = hear_warnings([&](std::string_view text) { said.emplace_back(text); });
+  config_.mode = Mode::manage;
+  config_.copy_threads = 2;
+  info_.features &= ~(1ull << HMK_FEAT_COPY_THREADS);
+  start();
+  for (std::uint64_t seq = 1; seq < 4; ++seq) {
+    kernel_.publish(interval(seq, {region(seq * 8 * kMiB, 3, 3.0)}));
+    run();
+    ASSERT_EQ(kernel_.tickets.size(), 1u);
+    kernel_.finish(test::all_clean);
+    run();
+  }
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("copy_threads is ignored"), std::string::npos) << said[0];
 }
 
 class JoiningAppTest : public AppTest {

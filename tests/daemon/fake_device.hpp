@@ -43,7 +43,7 @@ struct FakeKernel {
   struct Ticket {
     std::uint64_t cookie;
     std::vector<hmk_range> ranges;
-    std::uint32_t flags = 0;
+    MoveHow how = {};
   };
   std::vector<Ticket> tickets;  ///< in flight, oldest first
   std::map<std::uint64_t, std::vector<hmk_range_result>> finished;
@@ -135,13 +135,13 @@ class FakeDevice : public Device {
     return {};
   }
   Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
-                    std::uint32_t flags) override {
+                    const MoveHow& how) override {
     if (kernel_.refuse_move != 0) return Error{"hmk refused MOVE", "", kernel_.refuse_move};
-    if (flags & HMK_MOVE_DRY_RUN) {
+    if (how.flags & HMK_MOVE_DRY_RUN) {
       kernel_.nr_checked += ranges.size();
       return {};
     }
-    kernel_.tickets.push_back({cookie, {ranges.begin(), ranges.end()}, flags});
+    kernel_.tickets.push_back({cookie, {ranges.begin(), ranges.end()}, how});
     return {};
   }
   Result<void> cancel(std::uint64_t cookie) override {
@@ -162,7 +162,7 @@ inline hmk_info full_info() {
   hmk_info info{};
   info.abi_version = HMK_ABI_VERSION;
   info.features = 1ull << HMK_FEAT_SCAN | 1ull << HMK_FEAT_MOVE_OWN | 1ull << HMK_FEAT_LSM_CHECK |
-                  1ull << HMK_FEAT_DENSE;
+                  1ull << HMK_FEAT_DENSE | 1ull << HMK_FEAT_COPY_THREADS;
   return info;
 }
 

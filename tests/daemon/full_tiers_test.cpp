@@ -33,7 +33,7 @@ class FullTiersTest : public ::testing::Test {
     nodes_ = FullNodes(std::move(rooms));
     regions_.clear();
     mover_ = std::make_unique<Mover>(device_);
-    mover_->set_flags(HMK_MOVE_PAIRED);
+    mover_->set_how({.flags = HMK_MOVE_PAIRED});
     add(200, 0, 0.1);
     add(160, 1, 0.5);
     add(40, 1, 3);

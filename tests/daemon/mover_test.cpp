@@ -83,11 +83,25 @@ TEST_F(MoverTest, InPairsWhatMakesRoomLeadsByOnePieceMore) {
     plan.demotions.push_back(move_of((64 + i * 8) * kMiB, 4 * kMiB, 0, 1));
     plan.demotions.back().serves = static_cast<std::uint32_t>(i);
   }
-  mover_.set_flags(HMK_MOVE_PAIRED);
+  mover_.set_how({.flags = HMK_MOVE_PAIRED});
   ASSERT_TRUE(mover_.start(plan, kFour, 1));
   EXPECT_EQ(starts(0), (Starts{64 * kMiB, 72 * kMiB, 0, 80 * kMiB, 8 * kMiB, 88 * kMiB, 16 * kMiB,
                                24 * kMiB}));
-  EXPECT_EQ(kernel_.tickets[0].flags, HMK_MOVE_PAIRED);
+  EXPECT_EQ(kernel_.tickets[0].how.flags, HMK_MOVE_PAIRED);
+}
+
+TEST_F(MoverTest, WithOneThreadToCopyAVictimLeadsByOnePieceAsNothingRunsBesideIt) {
+  policy::Plan plan;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    plan.promotions.push_back(move_of(i * 8 * kMiB, 4 * kMiB, 3, 0));
+    plan.demotions.push_back(move_of((64 + i * 8) * kMiB, 4 * kMiB, 0, 1));
+    plan.demotions.back().serves = static_cast<std::uint32_t>(i);
+  }
+  mover_.set_how({.flags = HMK_MOVE_PAIRED, .copy_threads = 1});
+  ASSERT_TRUE(mover_.start(plan, kFour, 1));
+  EXPECT_EQ(starts(0), (Starts{64 * kMiB, 0, 72 * kMiB, 8 * kMiB, 80 * kMiB, 16 * kMiB, 88 * kMiB,
+                               24 * kMiB}));
+  EXPECT_EQ(kernel_.tickets[0].how.copy_threads, 1u);
 }
 
 TEST_F(MoverTest, InPairsNoRangeBeginsBeforeItsRoomIsThereWhicheverIsStillUnderWay) {
@@ -102,7 +116,7 @@ TEST_F(MoverTest, InPairsNoRangeBeginsBeforeItsRoomIsThereWhicheverIsStillUnderW
     at += 8 * kMiB;
   }
   const std::uint64_t free_before = 40 * kMiB;  // what the victims leave to be found free
-  mover_.set_flags(HMK_MOVE_PAIRED);
+  mover_.set_how({.flags = HMK_MOVE_PAIRED});
   ASSERT_TRUE(mover_.start(plan, kFour, 1));
   std::uint64_t made = 0, used = 0, largest_late = 0;
   while (!kernel_.tickets.empty()) {
@@ -343,7 +357,7 @@ TEST_F(MoverTest, InPairsWhatFindsNoRoomIsLedByAPieceMore) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0)};
   plan.demotions = {move_of(32 * kMiB, kMiB, 0, 1)};
-  mover_.set_flags(HMK_MOVE_PAIRED);
+  mover_.set_how({.flags = HMK_MOVE_PAIRED});
   ASSERT_TRUE(mover_.start(plan, kFour, 1));
   finish(no_room);
   const Starts all = starts(0);

@@ -211,7 +211,7 @@ TEST_F(PlainDeviceTest, SeesWhatIsWrittenAndWhenTheProcessEnds) {
   EXPECT_LE(cold, 0.2);
 
   const hmk_range range{cold_, 2 * kMiB, 0, 0, 0};
-  ASSERT_TRUE(device.move(7, std::span(&range, 1), 0));
+  ASSERT_TRUE(device.move(7, std::span(&range, 1), {}));
   unsigned kind = 0;
   while ((kind = next_event(device)) == HMK_EVENT_INTERVAL) continue;
   EXPECT_EQ(kind, static_cast<unsigned>(HMK_EVENT_TICKET));
@@ -221,11 +221,11 @@ TEST_F(PlainDeviceTest, SeesWhatIsWrittenAndWhenTheProcessEnds) {
   EXPECT_FALSE(device.result(7, 1)) << "fetched and forgotten";
 
   const hmk_range away{cold_, 4 * kMiB, 1, 0, 0};  // no such node, but what is bound comes first
-  ASSERT_TRUE(device.move(8, std::span(&away, 1), 0));
+  ASSERT_TRUE(device.move(8, std::span(&away, 1), {}));
   const auto refused = device.result(8, 1);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->at(0).refused[HMK_REFUSED_POLICY], 512u) << "bound to node 0";
-  ASSERT_TRUE(device.move(9, std::span(&away, 1), HMK_MOVE_BOUND));
+  ASSERT_TRUE(device.move(9, std::span(&away, 1), {.flags = HMK_MOVE_BOUND}));
   const auto told_to = device.result(9, 1);
   ASSERT_TRUE(told_to);
   EXPECT_EQ(told_to->at(0).refused[HMK_REFUSED_POLICY], 0u);

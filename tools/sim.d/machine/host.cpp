@@ -127,8 +127,9 @@ class Host::Module final : public Device {
   }
   Result<void> run(bool) override { return {}; }
   Result<void> move(std::uint64_t cookie, std::span<const hmk_range> ranges,
-                    std::uint32_t flags) override {
-    if (!(flags & HMK_MOVE_DRY_RUN)) host_->tickets_->take(cookie, ranges, flags, host_->now_);
+                    const MoveHow& how) override {
+    if (!(how.flags & HMK_MOVE_DRY_RUN))
+      host_->tickets_->take(cookie, ranges, how.flags, host_->now_);
     return {};
   }
   Result<void> cancel(std::uint64_t cookie) override {
