@@ -34,6 +34,7 @@ struct Node {
   std::uint64_t free_bytes = 0;
   std::uint64_t watermark_bytes = 0;  ///< the kernel keeps these free (zoneinfo, "high")
   std::optional<Access> access;       ///< none without HMAT
+  std::map<int, Access> seen_from;    ///< by node with CPUs, as calibrated; else empty
 };
 
 struct Machine {

@@ -46,6 +46,8 @@ inline double quantile(std::vector<double> values, double share) {
 nlohmann::ordered_json core(const std::vector<std::uint32_t>& sizes, unsigned repetitions);
 /// The policy at 1.5 TiB over 20 intervals: one row per workload and view.
 nlohmann::ordered_json scale();
+/// Copy threads as chosen beside the best of 1 to 16: a row per machine, program and size.
+nlohmann::ordered_json governor();
 nlohmann::ordered_json policy(const std::vector<std::uint32_t>& sizes, unsigned repetitions);
 
 }  // namespace hmk::bench

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// hmk-bench core|policy: cost per region, from 10^4 to 10^7 regions; scale: the policy at 1.5 TB.
+// hmk-bench core|policy: cost per region, from 10^4 to 10^7 regions; scale: the policy at 1.5 TB;
+// governor: how many threads copy, beside the best there is.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -29,6 +31,14 @@ constexpr Goal kGoals[] = {{"core", "pass_ms", 25, true},
                            {"scale", "of_oracle", 0.89, false, "zipf"},
                            {"scale", "bytes_per_region", 64, true}};
 
+/// Within one thread of the best, and the program slowed by 10 % at most. Return: whether all are.
+bool meets_cases(const nlohmann::ordered_json& rows) {
+  const auto met =
+      std::ranges::count_if(rows, [](const auto& row) { return row["verdict"] == "met"; });
+  std::printf("%zu of %zu cases met\n", static_cast<std::size_t>(met), rows.size());
+  return static_cast<std::size_t>(met) == rows.size();
+}
+
 /// Tells of each goal whether it is met. Return: whether all are.
 bool meets_goals(const std::string& what, const nlohmann::ordered_json& rows) {
   bool meets = true;
@@ -51,15 +61,16 @@ bool meets_goals(const std::string& what, const nlohmann::ordered_json& rows) {
 
 int run(int argc, char** argv) {
   CLI::App app{
-      "Time one pass of the core or one decision of the policy, or run the policy at 1.5 TB.",
+      "Time one pass of the core or one decision of the policy, run the policy at 1.5 TB, or "
+      "compare the number of copy threads with the best.",
       "hmk-bench"};
   app.footer("Exit codes: 0 ok, 1 a goal is missed or the file cannot be written, 2 usage.");
   std::string what, json;
   std::vector<std::uint32_t> sizes = {10000, 100000, 786432, 10000000};
   unsigned repetitions = 11;
-  app.add_option("what", what, "core, policy or scale")
+  app.add_option("what", what, "core, policy, scale or governor")
       ->required()
-      ->check(CLI::IsMember({"core", "policy", "scale"}));
+      ->check(CLI::IsMember({"core", "policy", "scale", "governor"}));
   app.add_option("--json", json, "write the figures to this file");
   app.add_option("--regions", sizes, "how many, several with commas")
       ->delimiter(',')
@@ -76,8 +87,10 @@ int run(int argc, char** argv) {
     return 2;
   }
 
+  const bool is_governor = what == "governor";
   const auto rows = what == "core"    ? hmk::bench::core(sizes, repetitions)
                     : what == "scale" ? hmk::bench::scale()
+                    : is_governor     ? hmk::bench::governor()
                                       : hmk::bench::policy(sizes, repetitions);
   for (const auto& row : rows) {
     for (const auto& [key, value] : row.items()) {
@@ -90,7 +103,7 @@ int run(int argc, char** argv) {
     }
     std::printf("\n");
   }
-  const int verdict = meets_goals(what, rows) ? 0 : 1;
+  const int verdict = (is_governor ? meets_cases(rows) : meets_goals(what, rows)) ? 0 : 1;
   if (json.empty()) return verdict;
   std::ofstream file(json);
   file << rows.dump(1) << '\n';
