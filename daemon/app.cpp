@@ -128,6 +128,11 @@ Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool p
 }
 
 void App::release(std::uint64_t client) {
+  if (const auto recorder = recorders_.find(client); recorder != recorders_.end()) {
+    spdlog::info("recording ended pid={} intervals={}", recorder->second.pid(),
+                 recorder->second.frames());
+    recorders_.erase(recorder);
+  }
   for (auto held = holds_.begin(); held != holds_.end();) {
     const auto [pid, hold] = *held++;
     if (hold.client != client) continue;
@@ -181,6 +186,7 @@ void App::on_readable(std::int32_t pid) {
       announce_moves();
       keep_pace();
       report_status();
+      send_records(pid);  // last: nothing above waits for it
       break;
     case Target::State::gone:
       on_gone(pid);

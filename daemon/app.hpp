@@ -29,6 +29,7 @@
 #include "config/read.hpp"
 #include "control/server.hpp"
 #include "device/device.hpp"
+#include "recorder.hpp"
 #include "service.hpp"
 #include "state.hpp"
 #include "target.hpp"
@@ -102,6 +103,9 @@ class App {
   Result<std::vector<Change>> reload();
   /// `client` gets a line for each event from now on; the first is the state now.
   Result<nlohmann::json> subscribe(std::uint64_t client);
+  /// `client` gets a recording of the process from now on, in bytes behind the answer: its last
+  /// interval, and each that ends until the client leaves or the process does.
+  Result<void> record(const Request& request, const Target& target);
   /// Stop profiling and moving until resumed; what was learnt is kept.
   Result<void> pause(bool is_paused);
 
@@ -141,6 +145,8 @@ class App {
   void on_gone(std::int32_t pid);
   void forget(std::int32_t pid);
   void release(std::uint64_t client);
+  void send_records(std::int32_t pid);
+  void end_records(std::int32_t pid);
   Result<void> attach_by(const AttachRule& rule, std::int32_t pid);
   void put_off(std::int32_t pid, const Waiting& as, const Error& error);
   void attach_pid_of(const AttachRule& rule);
@@ -186,6 +192,7 @@ class App {
   std::shared_ptr<void> warnings_;  ///< published as they are logged
   std::map<std::int32_t, std::unique_ptr<Managed>> managed_;
   std::map<std::int32_t, Hold> holds_;            ///< by PID
+  std::map<std::uint64_t, Recorder> recorders_;   ///< by client
   std::map<std::int32_t, LeftAlone> left_alone_;  ///< by PID
   std::map<std::int32_t, Waiting> waiting_;       ///< by PID
   Ticker finder_;

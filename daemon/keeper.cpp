@@ -105,6 +105,7 @@ Result<void> App::detach(std::int32_t pid) {
 }
 
 void App::forget(std::int32_t pid) {
+  end_records(pid);
   holds_.erase(pid);
   managed_.erase(pid);
   if (options_.waits != nullptr) options_.waits->forget(pid);
@@ -115,6 +116,7 @@ void App::forget(std::int32_t pid) {
 /// The address space has ended: with the process, or by an exec that gave it a
 /// new one. The start time tells a reused PID from the same process.
 void App::on_gone(std::int32_t pid) {
+  end_records(pid);  // what it may exec into is another program
   const ProcessInfo before = managed_.at(pid)->target->process();
   const AttachRule rule = managed_.at(pid)->rule;
   managed_.erase(pid);

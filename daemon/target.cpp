@@ -54,6 +54,17 @@ std::vector<policy::RegionView> to_views(std::span<const hmk_record> records) {
   return views;
 }
 
+RecordedMove to_recorded(const policy::Move& move, std::uint64_t pages) {
+  using Reason = RecordedMove::Reason;
+  static_assert(static_cast<int>(policy::Reason::kPutBack) == static_cast<int>(Reason::put_back));
+  return {move.start,
+          move.length,
+          move.from,
+          move.to,
+          std::min(pages, move.length / HMK_PAGE_SIZE),
+          static_cast<Reason>(move.reason)};
+}
+
 /// In ascending order: another order of the tiers is no reason to rank anew.
 std::vector<policy::NodeId> nodes_of(const std::vector<Tier>& tiers) {
   std::vector<policy::NodeId> nodes;
@@ -76,6 +87,7 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session,
   weighed_cpu_ns_ = process_.cpu_ns;
   mover_.on_end([this](const policy::Move& move, const hmk_range_result& result) {
     history_.ended(move, result);
+    ending_moves_.push_back(to_recorded(move, moved_pages(result)));
     balance_.moved(move, {moved_pages(result) * HMK_PAGE_SIZE,
                           result.prepare_ns + result.copy_ns + result.commit_ns});
   });
@@ -150,6 +162,7 @@ void Target::step(const Surroundings& around) {
     return;
   }
   snapshot_ = *std::move(read);
+  ended_moves_ = std::exchange(ending_moves_, {});
   parts_ = fold(snapshot_);
   mover_.forget_ended_before(snapshot_.counted_ns);
   resident_.reset();

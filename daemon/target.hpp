@@ -27,6 +27,7 @@
 #include "policy/balance.hpp"
 #include "policy/plan.hpp"
 #include "policy/rank.hpp"
+#include "record/recording.hpp"
 #include "topology/homes.hpp"
 #include "topology/numa_balancing.hpp"
 #include "topology/process.hpp"
@@ -110,6 +111,8 @@ class Target {
   const JoinCounters& joins() const { return joiner_.counters(); }
   const History& history() const { return history_; }
   const Timeline& timeline() const { return timeline_; }
+  /// Moves and pieces of them that ended between the end of the last interval and that before.
+  const std::vector<RecordedMove>& ended_moves() const { return ended_moves_; }
   /// What its moves earn.
   const policy::Balance& balance() const { return balance_; }
   std::uint64_t planned_promote_bytes() const { return planned_promote_bytes_; }
@@ -159,6 +162,7 @@ class Target {
   Joiner joiner_;
   History history_;
   Timeline timeline_;
+  std::vector<RecordedMove> ending_moves_, ended_moves_;  // since the last interval, and before it
   policy::Balance balance_;
   std::uint64_t weighed_ns_ = 0, weighed_cpu_ns_ = 0;  // end and CPU time of the last interval
   NumaBalancing numa_balancing_;

@@ -321,6 +321,16 @@ json verb_events(App& app, const Request& request) {
   return now ? answer(*now) : failed(now.error());
 }
 
+/// The bytes of a recording follow the answer.
+json verb_record(App& app, const Request& request) {
+  const auto targets = seen_targets_arg(app, request);
+  if (!targets) return failed(targets.error());
+  if (targets->size() != 1) return misused({"one process is recorded at a time", "give its PID"});
+  const Target& target = *targets->front();
+  if (const auto done = app.record(request, target); !done) return failed(done.error());
+  return answer({{"target", {{"pid", target.pid()}, {"comm", target.process().comm}}}});
+}
+
 struct Verb {
   std::string_view name;
   bool changes;
@@ -337,6 +347,7 @@ constexpr std::array kVerbs{
     Verb{"resume", true, verb_pause},     Verb{"hold", true, verb_hold},
     Verb{"history", false, verb_history}, Verb{"get", false, verb_get},
     Verb{"config", false, verb_config},   Verb{"events", false, verb_events},
+    Verb{"record", false, verb_record},
 };
 
 json find_and_run(App& app, const Request& request) {

@@ -65,6 +65,8 @@ class Server::State : public std::enable_shared_from_this<State> {
   void close();
   bool subscribe(std::uint64_t client);
   void publish(const nlohmann::json& value, const nlohmann::json& last);
+  bool stream(std::uint64_t client, std::string bytes, std::string_view last);
+  void end_stream(std::uint64_t client, std::string_view last);
   std::size_t nr_clients() const { return clients_.size(); }
   std::size_t nr_subscribers() const {
     return static_cast<std::size_t>(std::ranges::count_if(
@@ -80,13 +82,17 @@ class Server::State : public std::enable_shared_from_this<State> {
     Stream::socket socket;
     asio::steady_timer deadline;
     std::string in, out, waiting;  ///< out: being written; waiting: behind it
-    bool is_reading = false, is_writing = false, is_leaving = false, is_subscribed = false;
+    bool is_reading = false, is_writing = false, is_leaving = false;
+    bool is_subscribed = false, is_streaming = false;
+    /// As long as its queue does not grow.
+    bool may_take_its_time() const { return (is_subscribed || is_streaming) && !is_leaving; }
     Kind kind;
     Peer peer;
     std::uint64_t id = 0;
   };
   using ClientPtr = std::shared_ptr<Client>;
 
+  ClientPtr find(std::uint64_t client) const;
   Result<void> make_way(const std::string& path);
   template <class Acceptor>
   void accept(Acceptor& acceptor);
@@ -272,7 +278,7 @@ void Server::State::answer_get(const ClientPtr& client) {
 
 void Server::State::handle(const ClientPtr& client, std::size_t bytes) {
   if (pages_ && client->in.starts_with("GET ")) return read_head(client);
-  if (client->kind == Kind::page_reader) return drop(client);
+  if (client->kind == Kind::page_reader || client->is_streaming) return drop(client);
   Result<Request> request = parse_request(std::string_view(client->in).substr(0, bytes));
   client->in.erase(0, bytes);
   // After garbage the stream cannot be trusted to be in step: answer and close.
@@ -294,7 +300,7 @@ void Server::State::send(const ClientPtr& client, std::string_view text, bool is
 
 /// A subscriber may take its time as long as its queue does; all others have a limit.
 void Server::State::flush(const ClientPtr& client) {
-  if (!client->is_subscribed) arm(client, limits_.write);
+  if (!client->may_take_its_time()) arm(client, limits_.write);
   client->is_writing = true;
   client->out = std::exchange(client->waiting, {});
   asio::async_write(client->socket, asio::buffer(client->out),
@@ -308,11 +314,42 @@ void Server::State::flush(const ClientPtr& client) {
                     });
 }
 
-bool Server::State::subscribe(std::uint64_t id) {
+Server::State::ClientPtr Server::State::find(std::uint64_t id) const {
   const auto client = std::ranges::find(clients_, id, [](const auto& c) { return c->id; });
-  if (client == clients_.end()) return false;
-  (*client)->is_subscribed = true;
+  return client == clients_.end() ? nullptr : *client;
+}
+
+bool Server::State::subscribe(std::uint64_t id) {
+  const ClientPtr client = find(id);
+  if (client) client->is_subscribed = true;
+  return client != nullptr;
+}
+
+/// One piece may be larger than the queue: nothing waits before it.
+bool Server::State::stream(std::uint64_t id, std::string bytes, std::string_view last) {
+  const ClientPtr client = find(id);
+  if (!client || client->is_leaving) return false;
+  client->is_streaming = true;
+  client->deadline.cancel();
+  if (bytes.empty()) return true;
+  if (!client->waiting.empty() && client->waiting.size() + bytes.size() > limits_.stream) {
+    client->waiting.clear();
+    end_stream(id, last);
+    return false;
+  }
+  if (client->waiting.empty())
+    client->waiting = std::move(bytes);
+  else
+    client->waiting += bytes;
+  if (!client->is_writing) flush(client);
   return true;
+}
+
+void Server::State::end_stream(std::uint64_t id, std::string_view last) {
+  const ClientPtr client = find(id);
+  if (!client || client->is_leaving) return;
+  send(client, last, true);
+  arm(client, limits_.write);
 }
 
 void Server::State::publish(const nlohmann::json& value, const nlohmann::json& last) {
@@ -375,6 +412,14 @@ bool Server::subscribe(std::uint64_t client) {
 
 void Server::publish(const nlohmann::json& value, const nlohmann::json& last) {
   state_->publish(value, last);
+}
+
+bool Server::stream(std::uint64_t client, std::string bytes, std::string_view last) {
+  return state_->stream(client, std::move(bytes), last);
+}
+
+void Server::end_stream(std::uint64_t client, std::string_view last) {
+  state_->end_stream(client, last);
 }
 
 std::size_t Server::nr_subscribers() const {

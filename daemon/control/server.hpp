@@ -33,6 +33,7 @@ class Server {
     std::chrono::milliseconds idle{30'000};  ///< for a whole request to arrive
     std::chrono::milliseconds write{5'000};  ///< for an answer to be taken
     std::size_t queue = 64UL * 1024;         ///< bytes of events that wait for one subscriber
+    std::size_t stream = 64UL << 20;         ///< bytes that wait for one who takes a stream
   };
 
   Server(boost::asio::io_context& loop, Handler handler, Limits limits);
@@ -65,6 +66,12 @@ class Server {
   /// A line to each subscriber, without waiting for any: who lets more wait than its queue holds
   /// gets `last` instead of what waits, and is dropped.
   void publish(const nlohmann::json& value, const nlohmann::json& last);
+
+  /// Bytes for a client that is kept, without waiting for it; it asks nothing more. Who lets more
+  /// wait than a stream may hold gets `last` instead of what waits, and is dropped: then false.
+  bool stream(std::uint64_t client, std::string bytes, std::string_view last);
+  /// Nothing comes behind these.
+  void end_stream(std::uint64_t client, std::string_view last);
 
   std::size_t nr_clients() const;
   std::size_t nr_subscribers() const;

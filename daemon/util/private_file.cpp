@@ -34,19 +34,23 @@ bool make_private(int fd) {
 Result<PrivateFile> PrivateFile::create(const std::string& path) {
   Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!fd || !make_private(fd.get())) return cannot_write(path, "name another file");
-  std::FILE* const file = ::fdopen(fd.get(), "wb");
-  if (file == nullptr) return cannot_write(path, "name another file");
-  (void)fd.release();
-  return PrivateFile(path, file);
+  return PrivateFile(path, std::move(fd));
 }
 
-void PrivateFile::write(std::string_view bytes) {
-  (void)std::fwrite(bytes.data(), 1, bytes.size(), file_.get());
+Result<void> PrivateFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::write(fd_.get(), bytes.data(), bytes.size());
+    if (wrote < 0)
+      return cannot_write(path_, errno == EPIPE ? "keep its reader running" : "make room for it");
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return {};
 }
 
-Result<void> PrivateFile::flush() {
-  if (std::fflush(file_.get()) != 0 || std::ferror(file_.get()) != 0)
-    return cannot_write(path_, "make room for it");
+Result<void> PrivateFile::cut(std::uint64_t bytes) {
+  if (::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0 ||
+      ::lseek(fd_.get(), static_cast<off_t>(bytes), SEEK_SET) < 0)
+    return cannot_write(path_, "name another file");
   return {};
 }
 
@@ -86,8 +90,7 @@ Result<void> replace_private_file(const std::string& path, std::string_view byte
   if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
     auto file = PrivateFile::create(path);
     if (!file) return file.error();
-    file->write(bytes);
-    return file->flush();
+    return file->write(bytes);
   }
   std::error_code ignored;  // a link stays one
   const auto target = std::filesystem::weakly_canonical(path, ignored).string();

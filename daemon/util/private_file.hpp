@@ -4,17 +4,16 @@
 // what is recorded of a process is as private as its /proc/PID/pagemap.
 //
 //   Result<PrivateFile> file = PrivateFile::create("run.hmkrec");
-//   file->write(bytes);
-//   Result<void> done = file->flush();
+//   Result<void> done = file->write(bytes);
 #pragma once
 
 #include <sys/types.h>
 
-#include <cstdio>
-#include <memory>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "util/fd.hpp"
 #include "util/result.hpp"
 
 namespace hmk {
@@ -23,18 +22,16 @@ class PrivateFile {
  public:
   /// Replaces what is there.
   static Result<PrivateFile> create(const std::string& path);
-  /// Into the buffer; flush() tells what became of it.
-  void write(std::string_view bytes);
-  Result<void> flush();
+  /// All of it, or as much as there is room for. A signal ends the wait for a pipe.
+  Result<void> write(std::string_view bytes);
+  /// Forgets what is behind the first `bytes`; of a pipe nothing can be taken back.
+  Result<void> cut(std::uint64_t bytes);
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  PrivateFile(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  PrivateFile(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
 
   std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  Fd fd_;
 };
 
 /// A file that is written, on disk, and not there yet under its name: what takes its place decides

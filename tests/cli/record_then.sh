@@ -7,7 +7,7 @@ hmkctl=$1 socket=$2
 shift 2
 file=$(mktemp)
 trap 'rm -f "$file"' EXIT
-"$hmkctl" --socket "$socket" record "$file" --intervals 1 --root "$(dirname "$socket")" > /dev/null
+"$hmkctl" --socket "$socket" record "$file" --intervals 1 > /dev/null
 case $1 in
 */*) "$@" "$file" 2> /dev/null ;;
 *) "$hmkctl" "$@" "$file" ;;

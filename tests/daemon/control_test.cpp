@@ -131,7 +131,7 @@ class ControlServer : public ::testing::Test {
         client_ = request.client;
         return answer({{"verb", request.verb}, {"may", request.peer.may_change}, {"x", big_}});
       },
-      {.clients = 4, .roots = 4, .idle = 300ms, .write = 300ms, .queue = 1024}};
+      {.clients = 4, .roots = 4, .idle = 300ms, .write = 300ms, .queue = 1024, .stream = 100'000}};
 };
 
 TEST_F(ControlServer, WhoSubscribedGetsWhatIsPublishedAndMayBeSilent) {
@@ -181,6 +181,43 @@ TEST_F(ControlServer, ASlowReaderThatNeverReadsIsDroppedAllTheSame) {
   ask(slow, "{\"verb\": \"x\"}\n");
   ASSERT_TRUE(server_.subscribe(client_));
   for (int n = 0; n < 5000; ++n) server_.publish({{"e", std::string(500, 'e')}}, {{"last", 1}});
+  EXPECT_TRUE(until([&] { return server_.nr_clients() == 0; }));
+}
+
+TEST_F(ControlServer, AStreamComesBehindTheAnswerAndItsReaderMayBeSilent) {
+  Client reader(path_);
+  ask(reader, "{\"verb\": \"x\"}\n");
+  server_.keep(client_);
+  const std::string large(1'000'000, 's');  // larger than what may wait
+  EXPECT_TRUE(server_.stream(client_, large, "slow"));
+  EXPECT_FALSE(server_.stream(client_ + 100, "x", "slow"));
+  ASSERT_TRUE(until([&] { return reader.receive().ends_with("}\n" + large); }));
+  const auto end = std::chrono::steady_clock::now() + 500ms;
+  until([&] { return std::chrono::steady_clock::now() > end; });  // longer than `idle` and `write`
+  EXPECT_TRUE(server_.stream(client_, "more", "slow"));
+  server_.end_stream(client_, " end");
+  ASSERT_TRUE(until([&] { return reader.receive().ends_with("smore end") && reader.is_closed(); }));
+}
+
+TEST_F(ControlServer, WhoTakesAStreamTooSlowlyIsToldAndDropped) {
+  Client slow(path_);
+  ask(slow, "{\"verb\": \"x\"}\n");
+  server_.keep(client_);
+  bool has_left = false;
+  server_.on_leave([&](std::uint64_t client) { has_left = client == client_; });
+  int taken = 0;
+  for (; taken < 100 && server_.stream(client_, std::string(50'000, 's'), "too slow"); ++taken)
+    while (loop_.poll() > 0) loop_.restart();
+  EXPECT_LT(taken, 100);
+  EXPECT_FALSE(server_.stream(client_, "x", "too slow")) << "and gets nothing more";
+  ASSERT_TRUE(until([&] { return slow.receive().ends_with("stoo slow") && slow.is_closed(); }));
+  EXPECT_TRUE(has_left);
+}
+
+TEST_F(ControlServer, WhoTakesNothingOfAStreamIsDroppedAllTheSame) {
+  Client slow(path_);
+  ask(slow, "{\"verb\": \"x\"}\n");
+  while (server_.stream(client_, std::string(50'000, 's'), "too slow")) continue;
   EXPECT_TRUE(until([&] { return server_.nr_clients() == 0; }));
 }
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "recording.hpp"
+#include "record/reader.hpp"
 
 namespace {
 
@@ -24,6 +24,10 @@ void read_all(const std::string& path) {
         std::abort();
       end = region.start + region.length;
     }
+    for (const hmk::RecordedMove& move : frame.moves)
+      if ((move.start | move.length) % 4096 || move.start + move.length < move.start ||
+          move.moved_pages > move.length / 4096)
+        std::abort();
     end = 0;
     for (const hmk::RecordedMapping& mapping : reader->context().mappings) {
       if (mapping.start < end || mapping.end <= mapping.start) std::abort();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "recording.hpp"
+#include "record/reader.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,20 +7,43 @@
 #include <filesystem>
 
 #include "support/random.hpp"
+#include "support/recording_file.hpp"
 
 using namespace hmk;
 
 namespace {
 
+std::int32_t some_node(test::Random& random) {
+  return static_cast<std::int32_t>(random.below(65)) - 1;
+}
+
 RecordedRegion some_region(test::Random& random, std::uint64_t start) {
-  return {start,
-          (1 + random.below(random.one_in(3) ? 70000 : 512)) * 4096,
-          random.below32(16 * 256 + 1),
-          random.below32(16 * 256 + 1),
-          static_cast<std::int32_t>(random.below(65)) - 1,
-          random.below(1ull << random.below(40)),
-          random.one_in(5) ? RecordedRegion::kNoRate
-                           : static_cast<std::int32_t>(random.below(600)) - 300};
+  RecordedRegion region{start,
+                        (1 + random.below(random.one_in(3) ? 70000 : 512)) * 4096,
+                        random.below32(16 * 256 + 1),
+                        random.below32(16 * 256 + 1),
+                        some_node(random),
+                        random.below(1ull << random.below(40)),
+                        random.one_in(5) ? RecordedRegion::kNoRate
+                                         : static_cast<std::int32_t>(random.below(600)) - 300};
+  region.rate_dev_q4 = static_cast<std::uint16_t>(random.below(1ull << random.below(17)));
+  region.samples = static_cast<std::uint16_t>(random.below(1ull << random.below(17)));
+  if (random.one_in(3)) region.writes = static_cast<std::uint16_t>(random.below(100));
+  if (random.one_in(3)) region.away_pages = random.below32(10'000);
+  if (random.one_in(3)) region.away_node = some_node(random);
+  return region;
+}
+
+std::vector<RecordedMove> some_moves(test::Random& random) {
+  std::vector<RecordedMove> moves(random.below(4));
+  for (RecordedMove& move : moves)
+    move = {random.below(1ull << random.below(48)) / 4096 * 4096,
+            (1 + random.below(600)) * 4096,
+            some_node(random),
+            some_node(random),
+            random.below(2),
+            static_cast<RecordedMove::Reason>(random.below(7))};
+  return moves;
 }
 
 /// Some regions stay, some change, go, split, come.
@@ -49,23 +72,20 @@ TEST(RecordingProperties, WhateverIsWrittenComesBack) {
     test::Random random(seed);
     std::vector<RecordedFrame> frames(random.below(12));
     RecordedFrame before;
-    auto writer =
-        RecordWriter::create(path, {static_cast<std::int32_t>(seed), std::string(seed % 16, 'x')});
-    ASSERT_TRUE(writer);
+    test::RecordingFile file(path, {static_cast<std::int32_t>(seed), std::string(seed % 16, 'x')});
     for (RecordedFrame& frame : frames) {
       frame.seq = before.seq + random.below(3);
       frame.start_ns = before.end_ns + random.below(1000);
       frame.end_ns = frame.start_ns + 1 + random.below(1ull << 40);
       frame.num_scans = 1 + random.below32(16);
       frame.regions = changed(random, before.regions);
-      if (random.one_in(4)) {
-        ASSERT_TRUE(writer->describe({{{{0}, 90}}, {{4096, 8192, "x"}}}));
-      }
-      ASSERT_TRUE(writer->append(frame));
+      frame.moves = some_moves(random);
+      if (random.one_in(4)) file.describe({{{{{0}, 90}}, "hmat"}, {{4096, 8192, "x"}}});
+      file.append(frame);
       before = frame;
     }
-    ASSERT_TRUE(writer->finish());
-    EXPECT_EQ(writer->bytes(), std::filesystem::file_size(path));
+    file.finish();
+    EXPECT_EQ(file.bytes(), std::filesystem::file_size(path));
 
     auto reader = RecordReader::open(path);
     ASSERT_TRUE(reader) << reader.error().line();

@@ -6,8 +6,8 @@
 
 #include <filesystem>
 
-#include "recording.hpp"
 #include "run.hpp"
+#include "support/recording_file.hpp"
 
 using namespace hmk::sim;
 
@@ -19,17 +19,17 @@ constexpr std::uint64_t kHeap = 0x7f0000000000;
 /// 512 MiB in regions of 2 MiB; every tenth, from interval 7 on another tenth, had all scans.
 std::string record(std::uint32_t intervals, bool jumps) {
   std::string path = testing::TempDir() + "/hmk-replay-" + std::to_string(getpid());
-  auto writer = hmk::RecordWriter::create(path, {1, "gups"});
+  hmk::test::RecordingFile file(path, {1, "gups"});
   for (std::uint32_t n = 0; n < intervals; ++n) {
-    hmk::RecordedFrame frame{n + 1, n * 10'000'000'000ull, (n + 1) * 10'000'000'000ull, 3, {}};
+    hmk::RecordedFrame frame{n + 1, n * 10'000'000'000ull, (n + 1) * 10'000'000'000ull, 3};
     for (std::uint64_t i = 0; i < 256; ++i) {
       const bool is_hot = i % 10 == (jumps && n >= 6 ? 7 : 3);
       const std::uint32_t hi = is_hot ? 768 : 20;
       frame.regions.push_back({kHeap + i * 2 * kMiB, 2 * kMiB, hi, hi, 0, 512});
     }
-    EXPECT_TRUE(writer->append(frame));
+    file.append(frame);
   }
-  EXPECT_TRUE(writer->finish());
+  file.finish();
   return path;
 }
 

@@ -19,7 +19,7 @@ struct Heat {
 inline std::vector<RecordedFrame> frames_of(const std::vector<std::vector<Heat>>& seconds) {
   std::vector<RecordedFrame> frames;
   for (std::uint64_t second = 0; second < seconds.size(); ++second) {
-    RecordedFrame one{second, second * 1'000'000'000, (second + 1) * 1'000'000'000, 3, {}};
+    RecordedFrame one{second, second * 1'000'000'000, (second + 1) * 1'000'000'000, 3};
     for (std::size_t i = 0; i < seconds[second].size(); ++i)
       one.regions.push_back({8 * kMiB * (i + 1), 8 * kMiB, 256, 256, seconds[second][i].node, 2048,
                              16 * seconds[second][i].rate});

@@ -23,7 +23,7 @@ hmk::RecordedRegion region(std::uint64_t start_mib, std::uint64_t mib, int rate,
   return {start_mib * kMiB, mib * kMiB, 0, 256, node, mib * 256, 16 * rate};
 }
 
-const hmk::RecordedContext kKnown{{{{0}, 90}, {{2, 3}, 0}},
+const hmk::RecordedContext kKnown{{{{{0}, 90}, {{2, 3}, 0}}},
                                   {{16 * kMiB, 20 * kMiB, "[heap]"},
                                    {4096 * kMiB, 4098 * kMiB, "a"},
                                    {4098 * kMiB, 4100 * kMiB, "b<c"}}};
@@ -103,7 +103,7 @@ TEST(HeatScene, SaysInALineWhatIsNotKnown) {
 }
 
 TEST(HeatScene, ShowsANodeOutsideTheTiersAsOne) {
-  const Scene scene({{{{0}, 90}}, {}});
+  const Scene scene({{{{{0}, 90}}}, {}});
   EXPECT_EQ(scene->places(), (std::vector<std::string>{"tier 1 (90 ns)", "node 3"}));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "util/private_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -29,8 +30,7 @@ class PrivateFileTest : public ::testing::Test {
   void write(const char* text) {
     auto file = PrivateFile::create(path_);
     ASSERT_TRUE(file) << file.error().line();
-    file->write(text);
-    ASSERT_TRUE(file->flush());
+    ASSERT_TRUE(file->write(text));
   }
 
   const std::string path_ = testing::TempDir() + "hmk-private-" + std::to_string(::getpid());
@@ -55,8 +55,25 @@ TEST_F(PrivateFileTest, SaysWhatCouldNotBeWritten) {
   EXPECT_EQ(PrivateFile::create("/nonexistent/x").error().err, ENOENT);
   auto full = PrivateFile::create("/dev/full");
   ASSERT_TRUE(full);
-  full->write("x");
-  EXPECT_EQ(full->flush().error().err, ENOSPC);
+  EXPECT_EQ(full->write("x").error().err, ENOSPC);
+}
+
+TEST_F(PrivateFileTest, ForgetsWhatIsCutOffAndGoesOnThere) {
+  auto file = PrivateFile::create(path_);
+  ASSERT_TRUE(file && file->write("whole, par") && file->cut(5) && file->write(" again"));
+  EXPECT_EQ(read_text(path_), "whole again");
+}
+
+TEST_F(PrivateFileTest, ThatIsAPipeWithoutAReaderSaysSo) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  Fd reader(::open(path_.c_str(), O_RDONLY | O_NONBLOCK));
+  auto pipe = PrivateFile::create(path_);
+  ASSERT_TRUE(reader && pipe);
+  reader = Fd();
+  void (*const old)(int) = std::signal(SIGPIPE, SIG_IGN);
+  EXPECT_EQ(pipe->write("x").error().line(),
+            path_ + ": cannot be written: Broken pipe; keep its reader running");
+  std::signal(SIGPIPE, old);
 }
 
 /// No file of this process may be larger than `bytes` while it lives.

@@ -39,7 +39,7 @@ json moments(std::size_t nr, std::size_t moved) {
 /// Every cell differs from its neighbours, and every row has a mapping of its own.
 json heat(std::size_t rows, std::size_t columns) {
   std::vector<hmk::RecordedFrame> frames;
-  hmk::RecordedContext context{{{{0}, 100}, {{1}, 200}}, {}};
+  hmk::RecordedContext context{{{{{0}, 100}, {{1}, 200}}}, {}};
   for (std::uint64_t r = 0; r < rows; ++r)
     context.mappings.push_back({4096 * r, 4096 * (r + 1), r % 2 != 0 ? "[heap]" : "a<b"});
   for (std::uint64_t c = 0; c < columns; ++c) {

@@ -11,6 +11,7 @@ AsRecorded::AsRecorded(const std::vector<hmk::RecordedTier>& tiers)
 void AsRecorded::add(const hmk::RecordedFrame& frame) {
   const double seconds = static_cast<double>(frame.end_ns - frame.start_ns) / 1e9;
   std::vector<double> bytes(tiers_.size());
+  for (const hmk::RecordedMove& move : frame.moves) moved_pages_ += move.moved_pages;
   for (const hmk::RecordedRegion& region : frame.regions) {
     const auto pages = static_cast<double>(region.resident_pages);
     const double accesses = pages * region.rate() * seconds;

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "recording.hpp"
+#include "record/recording.hpp"
 
 namespace hmkctl {
 
@@ -25,11 +25,14 @@ class AsRecorded {
   double unknown() const { return unknown_; }
   /// The most that was in each tier at a time, in bytes.
   const std::vector<double>& peak() const { return peak_; }
+  /// 0 where the recording does not tell moves.
+  std::uint64_t moved_pages() const { return moved_pages_; }
 
  private:
   std::vector<hmk::RecordedTier> tiers_;
   std::vector<double> accesses_, peak_;
   double unknown_ = 0;
+  std::uint64_t moved_pages_ = 0;
 };
 
 }  // namespace hmkctl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -110,6 +111,21 @@ std::optional<json> Connection::next() {
   json value = json::parse(receive_line(fd_, rest_), nullptr, /*allow_exceptions=*/false);
   if (!value.is_object()) return std::nullopt;
   return value;
+}
+
+Connection::Came Connection::receive(std::string& bytes, std::chrono::milliseconds limit) {
+  if (!rest_.empty()) {
+    bytes += std::exchange(rest_, {});
+    return Came::bytes;
+  }
+  pollfd readable{fd_.get(), POLLIN, 0};
+  if (::poll(&readable, 1, static_cast<int>(limit.count())) <= 0) return Came::nothing;
+  std::array<char, 65536> part{};
+  const ssize_t got = ::recv(fd_.get(), part.data(), part.size(), 0);
+  if (got < 0 && errno == EINTR) return Came::nothing;
+  if (got <= 0) return Came::end;
+  bytes.append(part.data(), static_cast<std::size_t>(got));
+  return Came::bytes;
 }
 
 Reply ask(const std::string& path, const std::string& verb, const json& args) {

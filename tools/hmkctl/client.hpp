@@ -11,6 +11,7 @@
 //   Reply reply = held.ask("hold", {{"pid", 4711}, {"mode", "track-only"}});
 #pragma once
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -35,6 +36,9 @@ class Connection {
   Reply ask(const std::string& verb, const nlohmann::json& args);
   /// What hmkd sends by itself, however long that takes; nothing once the connection has ended.
   std::optional<nlohmann::json> next();
+  /// What else it sends, in bytes, behind `bytes`: as much as there is. Waits so long at most.
+  enum class Came { bytes, nothing, end };
+  Came receive(std::string& bytes, std::chrono::milliseconds limit);
 
  private:
   std::string path_, rest_;  ///< rest_: was received behind the last line

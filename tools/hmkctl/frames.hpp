@@ -10,13 +10,14 @@
 #include <functional>
 #include <memory>
 
-#include "recording.hpp"
+#include "record/recording.hpp"
 
 namespace hmkctl {
 
 struct Frames {
   hmk::RecordedTarget target;
   std::shared_ptr<hmk::RecordedContext> context;  ///< once each() has ended
+  bool tells_moves = false;
   std::function<hmk::Result<void>(const std::function<void(const hmk::RecordedFrame&)>&)> each;
 };
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "recording.hpp"
+#include "record/recording.hpp"
 
 namespace hmkctl {
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "recording.hpp"
+#include "record/recording.hpp"
 
 namespace hmkctl {
 

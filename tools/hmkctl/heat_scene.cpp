@@ -10,7 +10,7 @@ namespace hmkctl {
 
 HeatScene::HeatScene(const HeatMap& map, std::string title, const hmk::RecordedContext& context)
     : map_(map), title_(std::move(title)), mappings_(context.mappings), scale_(make_scale()) {
-  for (const hmk::RecordedTier& tier : context.tiers) {
+  for (const hmk::RecordedTier& tier : context.machine.tiers) {
     for (const int node : tier.nodes) place_of_node_.emplace(node, places_.size());
     places_.push_back(
         "tier " + std::to_string(places_.size() + 1) +
@@ -23,7 +23,7 @@ HeatScene::HeatScene(const HeatMap& map, std::string title, const hmk::RecordedC
   for (const auto& [node, cells] : seen)
     if (place_of_node_.emplace(node, places_.size()).second)
       places_.push_back(node < 0 ? "node not known" : "node " + std::to_string(node));
-  if (context.tiers.empty())
+  if (context.machine.tiers.empty())
     notes_.emplace_back("tiers are not known: colours and numbers are of nodes");
   if (mappings_.empty())
     notes_.emplace_back("names of mappings are not known: not recorded, or not shown to this user");

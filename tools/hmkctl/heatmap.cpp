@@ -19,7 +19,7 @@ struct HeatmapOptions {
 
 Frames from_frames(const hmk::RecordedTarget& target, hmk::RecordedContext context,
                    std::vector<hmk::RecordedFrame> frames) {
-  return {target, std::make_shared<hmk::RecordedContext>(std::move(context)),
+  return {target, std::make_shared<hmk::RecordedContext>(std::move(context)), false,
           [frames = std::move(frames)](const auto& use) -> hmk::Result<void> {
             for (const auto& frame : frames) use(frame);
             return {};

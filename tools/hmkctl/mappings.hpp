@@ -9,10 +9,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "recording.hpp"
+#include "record/recording.hpp"
 
 namespace hmkctl {
 
@@ -21,8 +20,8 @@ using Mapping = hmk::RecordedMapping;
 class Mappings {
  public:
   Mappings() = default;
-  /// In address order and disjoint.
-  explicit Mappings(std::vector<Mapping> all) : all_(std::move(all)) {}
+  /// In address order and disjoint. A file is called by its last name from here on.
+  explicit Mappings(std::vector<Mapping> all);
 
   const Mapping* at(std::uint64_t address) const;
   std::string name(std::uint64_t address) const;
@@ -32,10 +31,6 @@ class Mappings {
  private:
   std::vector<Mapping> all_;
 };
-
-/// Lines of /proc/PID/maps; what makes no sense is left out. A file is called by its last name,
-/// what has none "anonymous".
-Mappings parse_mappings(std::string_view maps);
 
 /// Empty where this user may not read them, and where the PID has another name: of another PID
 /// namespace, it would be another process.

@@ -27,7 +27,7 @@ struct BoundOptions {
   std::string file;
   ByTier<std::uint64_t> bytes = {};
   ByTier<hmk::Nanoseconds> latency = {};
-  double page_ns = 2000;
+  double page_ns = 0;  ///< 0: as recorded
 };
 
 struct Tier {
@@ -39,7 +39,7 @@ struct Tier {
 /// last one is as large as needed.
 hmk::Result<std::vector<Tier>> tiers_of(const BoundOptions& options, const Frames& frames,
                                         const AsRecorded& lay) {
-  const auto& recorded = frames.context->tiers;
+  const auto& recorded = frames.context->machine.tiers;
   for (const std::size_t tier : {options.bytes.empty() ? 0 : options.bytes.rbegin()->first,
                                  options.latency.empty() ? 0 : options.latency.rbegin()->first})
     if (tier > recorded.size())
@@ -64,9 +64,9 @@ hmk::Result<std::vector<Tier>> tiers_of(const BoundOptions& options, const Frame
   return hmk::Error{options.file + ": tells of no two tiers", "record on a machine that has them"};
 }
 
-/// Of the accesses whose tier is known; null without any, and where it had more of a tier than
-/// there is to be.
-json as_recorded(const AsRecorded& lay, const std::vector<Tier>& tiers) {
+/// Of the accesses whose tier is known, without what its moves took; null without any, and where it
+/// had more of a tier than there is to be.
+json as_recorded(const AsRecorded& lay, const std::vector<Tier>& tiers, bool tells_moves) {
   const double all = std::accumulate(lay.accesses().begin(), lay.accesses().end(), 0.0);
   for (std::size_t i = 0; i < tiers.size(); ++i)
     if (all == 0 || lay.peak()[i] > tiers[i].bytes) return nullptr;
@@ -74,7 +74,7 @@ json as_recorded(const AsRecorded& lay, const std::vector<Tier>& tiers) {
   for (std::size_t i = 0; i < tiers.size(); ++i) time_ns += lay.accesses()[i] * tiers[i].latency_ns;
   return {{"latency_ns", time_ns / all},
           {"tier1_percent", 100 * lay.accesses()[0] / all},
-          {"moved_bytes", nullptr}};
+          {"moved_bytes", tells_moves ? json(4096 * lay.moved_pages()) : json()}};
 }
 
 json to_json(const Outcome& outcome) {
@@ -99,7 +99,8 @@ double worth_of_a_gib(const Schedule& best, const hmk::policy::Forecast& forecas
                   std::max(demand.bound_ns(best) - fastest_ns, 0.0));
 }
 
-json answer_of(const Demand& demand, const std::vector<Tier>& tiers, const AsRecorded& lay) {
+json answer_of(const Demand& demand, const std::vector<Tier>& tiers, const AsRecorded& lay,
+               bool tells_moves) {
   std::vector<double> capacity;
   json rows = json::array();
   for (std::size_t i = 0; i < tiers.size(); ++i) {
@@ -122,7 +123,7 @@ json answer_of(const Demand& demand, const std::vector<Tier>& tiers, const AsRec
     row["of_best_percent"] = 100 * bound / row["latency_ns"].get<double>();
     placements.push_back(std::move(row));
   };
-  add("as recorded", as_recorded(lay, tiers));
+  add("as recorded", as_recorded(lay, tiers, tells_moves));
   add("best that stays", to_json(demand.outcome(stays)));
   add("best that moves", to_json(demand.outcome(moves.cost_ns < stays.cost_ns ? moves : stays)));
   return {{"tiers", rows},
@@ -170,24 +171,26 @@ int run_bound(const Context& context, const BoundOptions& options) {
   if (!frames) return fail(context, frames.error());
   const auto heat = recorded_heat(options.file, *frames);
   if (!heat) return fail(context, heat.error());
-  AsRecorded lay(frames->context->tiers);
+  AsRecorded lay(frames->context->machine.tiers);
   if (const auto read = frames->each([&](const auto& frame) { lay.add(frame); }); !read)
     return fail(context, read.error());
   const auto tiers = tiers_of(options, *frames, lay);
   if (!tiers) return fail(context, tiers.error());
   std::vector<double> latency;
   for (const Tier& tier : *tiers) latency.push_back(tier.latency_ns);
-  const Demand demand(*heat, latency, options.page_ns);
+  const double page_ns =
+      options.page_ns != 0 ? options.page_ns : recorded_page_ns(frames->context->machine);
+  const Demand demand(*heat, latency, page_ns);
   json answer;
   try {
-    answer = answer_of(demand, *tiers, lay);
+    answer = answer_of(demand, *tiers, lay, frames->tells_moves);
   } catch (const std::invalid_argument& problem) {
     return fail(context, hmk::Error{problem.what(), "give one of them more bytes, see --tier"});
   }
   answer.update(about(*frames, *heat));
   answer.update({{"windows", heat->windows()},
                  {"bytes", std::llround(demand.bytes())},
-                 {"move_ns", options.page_ns}});
+                 {"move_ns", page_ns}});
   if (context.as_json)
     std::fputs(json_text(answer, 2).c_str(), stdout);
   else
@@ -229,7 +232,8 @@ Run make_plan_bound(CLI::App& verb) {
   add_by_tier<hmk::Nanoseconds>(
       verb, "--latency", "of an access, for example 1=90ns,2=230ns (default: as recorded)",
       parse_time, [options]() -> auto& { return options->latency; });
-  add_parsed(verb, "--move-cost", "a move of 4 KiB takes this from the program (default: 2us)",
+  add_parsed(verb, "--move-cost",
+             "a move of 4 KiB takes this from the program (default: as recorded, else 2us)",
              hmk::parse_duration, [options](hmk::Nanoseconds time) {
                options->page_ns = static_cast<double>(time.count());
              });

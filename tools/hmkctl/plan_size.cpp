@@ -25,7 +25,7 @@ struct GibPrices {
 struct SizeOptions {
   std::string file, svg;
   std::vector<std::uint64_t> sizes = {};
-  Prices prices{.page_ns = 2000};  ///< latencies of 0: as recorded
+  Prices prices = {};  ///< 0: as recorded
   std::uint32_t loss_bp = 500;
   std::optional<GibPrices> gib = {};
 
@@ -36,10 +36,12 @@ struct SizeOptions {
 hmk::Result<Prices> prices_of(const SizeOptions& options, const hmk::RecordedContext& context) {
   Prices prices = options.prices;
   const auto recorded = [&](std::size_t tier) {
-    return tier < context.tiers.size() ? context.tiers[tier].latency_ns : 0;
+    const auto& tiers = context.machine.tiers;
+    return tier < tiers.size() ? tiers[tier].latency_ns : 0;
   };
   if (prices.fast_ns == 0) prices.fast_ns = recorded(0);
   if (prices.slow_ns == 0) prices.slow_ns = recorded(1);
+  if (prices.page_ns == 0) prices.page_ns = recorded_page_ns(context.machine);
   if (prices.fast_ns == 0 || prices.slow_ns == 0)
     return hmk::Error{options.file + ": does not tell the latencies of two tiers",
                       "give both, for example --fast 90ns --slow 230ns"};
@@ -214,7 +216,8 @@ Run make_plan_size(CLI::App& verb) {
   add_parsed(verb, "--slow",
              "an access to slow memory takes this (default: as recorded, the second tier)",
              parse_time, ns_to(&Prices::slow_ns));
-  add_parsed(verb, "--move-cost", "a move of 4 KiB takes this from the program (default: 2us)",
+  add_parsed(verb, "--move-cost",
+             "a move of 4 KiB takes this from the program (default: as recorded, else 2us)",
              hmk::parse_duration, ns_to(&Prices::page_ns));
   add_parsed(verb, "--loss",
              "enough is where an access takes so much longer than in fast memory (default: 5%)",

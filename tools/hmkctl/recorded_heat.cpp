@@ -24,6 +24,10 @@ hmk::Result<HeatPieces> recorded_heat(const std::string& file, const Frames& fra
   return heat;
 }
 
+double recorded_page_ns(const hmk::RecordedMachine& machine) {
+  return machine.page_ns != 0 ? machine.page_ns : 2000;
+}
+
 nlohmann::json about(const Frames& frames, const HeatPieces& heat) {
   return {{"pid", frames.target.pid},
           {"comm", frames.target.comm},

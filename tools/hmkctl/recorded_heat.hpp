@@ -14,6 +14,9 @@ namespace hmkctl {
 /// Fails where the recording cannot be read, has no rates, or nothing was accessed in it.
 hmk::Result<HeatPieces> recorded_heat(const std::string& file, const Frames& frames);
 
+/// What a move of 4 KiB took on that machine, or 2 us.
+double recorded_page_ns(const hmk::RecordedMachine& machine);
+
 /// What every answer about a recording tells of it: pid, comm, intervals and time_ns.
 nlohmann::json about(const Frames& frames, const HeatPieces& heat);
 

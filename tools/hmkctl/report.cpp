@@ -93,7 +93,7 @@ json process_of(Asker& hmkd, const ReportOptions& options, const json& status, c
           {"stats", row_of(stats, pid)},
           {"history", history},
           {"outlook", outlook_of(regions, tiers)},
-          {"heat", heat_of(frames, {recorded_tiers(tiers),
+          {"heat", heat_of(frames, {{recorded_tiers(tiers)},
                                     mappings_of(options.root, pid, status.at("comm")).all()})}};
 }
 

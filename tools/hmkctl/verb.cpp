@@ -49,8 +49,7 @@ std::function<nlohmann::json()> pid_option(CLI::App& verb) {
 int write_picture(const Context& context, const std::string& path, const std::string& svg) {
   auto file = hmk::PrivateFile::create(path);
   if (!file) return fail(context, file.error());
-  file->write(svg);
-  const auto done = file->flush();
+  const auto done = file->write(svg);
   return done ? kOk : fail(context, done.error());
 }
 

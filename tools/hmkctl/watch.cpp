@@ -48,8 +48,8 @@ hmk::RecordedRegion region_of(const json& row) {
 }  // namespace
 
 hmk::RecordedFrame frame_of(const json& target) {
-  hmk::RecordedFrame frame{
-      target.at("seq"), target.at("start_ns"), target.at("end_ns"), target.at("hotness_max"), {}};
+  hmk::RecordedFrame frame{target.at("seq"), target.at("start_ns"), target.at("end_ns"),
+                           target.at("hotness_max")};
   for (const json& row : target.at("regions")) frame.regions.push_back(region_of(row));
   std::ranges::sort(frame.regions, {}, &hmk::RecordedRegion::start);
   return frame;
@@ -68,7 +68,7 @@ std::vector<hmk::RecordedTier> recorded_tiers(const json& tiers) {
 hmk::RecordedContext context_of(const Context& context, const std::string& root,
                                 const hmk::RecordedTarget& target) {
   const Reply tiers = ask(context.socket, "tiers", {{"pid", target.pid}});
-  return {recorded_tiers(tiers.data.value("tiers", json::array())),
+  return {{recorded_tiers(tiers.data.value("tiers", json::array()))},
           mappings_of(root, target.pid, target.comm).all()};
 }
 

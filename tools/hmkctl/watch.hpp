@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "mappings.hpp"
-#include "recording.hpp"
+#include "record/recording.hpp"
 #include "verb.hpp"
 
 namespace hmkctl {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "recording.hpp"
+#include "record/reader.hpp"
 
 namespace hmk::sim {
 

@@ -156,6 +156,10 @@ lib.check(moves[0]["start"] <= hot < moves[0]["start"] + moves[0]["length"], "of
 hmkctl("heatmap", "--record", "/run/r.hmkrec", "--rows", 16)
 hmkctl("heatmap", "--record", "/run/r.hmkrec", "--svg", "/run/r.svg")
 lib.check("<svg" in Path("/run/r.svg").read_text(encoding="utf-8"), "a picture of it is drawn")
+bound = ask("plan", "bound", "/run/r.hmkrec")
+moved = {row["placement"]: row["moved_bytes"] for row in bound["placements"]}.get("as recorded")
+lib.check(moved is None or moved >= HOT_TO - HOT_FROM, f"the recording knows the moves: {moved}")
+lib.check(bound["move_ns"] != 5000, f"and what they took: {bound['move_ns']} ns a page")
 rows = ask("heatmap", "--pid", touch.pid, "--intervals", 2, "--rows", 64)["rows"]
 means = {row["start"]: sum(v or 0 for v in row["hotness_percent"]) for row in rows}
 inside = [v for at, v in means.items() if hot <= at < hot + HOT_TO - HOT_FROM]
@@ -200,8 +204,13 @@ lib.wait_for(lambda: fourth.pid in managed(), 30, "the rules are looked at again
 lib.check(touch.pid not in managed(), "who was detached by hand is left alone")
 hmkctl("attach", touch.pid)
 
+cut = subprocess.Popen([HMKCTL, "--socket", CONTROL, "record", "/run/cut.hmkrec", "--pid", str(touch.pid)], stderr=subprocess.PIPE, text=True)
+lib.wait_for(lambda: Path("/run/cut.hmkrec").exists() and Path("/run/cut.hmkrec").stat().st_size > 200, 60, "another recording has begun")
 daemon.send_signal(signal.SIGTERM)
 lib.check(daemon.wait(30) == 0, "hmkd ends well")
+said = cut.communicate(timeout=30)[1]
+lib.check(cut.returncode == 3 and said.count("\n") == 1 and "the connection has ended" in said, f"record says so in one line: {said!r}")
+hmkctl("heatmap", "--record", "/run/cut.hmkrec", "--rows", 8)
 log = LOG.read_text(encoding="utf-8")
 print(log)
 lib.check(not re.search(r" (warning|error) ", log), "its log warns of nothing")
