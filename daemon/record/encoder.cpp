@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "record/format.hpp"
+#include "record/parts.hpp"
 
 namespace hmk {
 namespace {
@@ -127,25 +128,13 @@ bool is_in_order(const Ranges& ranges, End end_of) {
 
 std::string RecordEncoder::head(const RecordedTarget& target) {
   Packer out(kTarget);
-  out.number(static_cast<std::uint64_t>(target.pid));
-  out.text(target.comm);
+  pack(out, target);
   return head_bytes(kMagic, kVersion) + out.block();
 }
 
 std::string RecordEncoder::machine(const RecordedMachine& machine) {
   Packer out(kMachine);
-  out.text(machine.tier_source);
-  out.number(machine.page_ns);
-  out.text(machine.page_source);
-  out.number(machine.tiers.size());
-  for (const RecordedTier& tier : machine.tiers) {
-    out.number(tier.latency_ns);
-    out.number(tier.write_latency_ns);
-    out.number(tier.bandwidth_mib);
-    out.number(tier.total_bytes);
-    out.number(tier.nodes.size());
-    for (const std::int32_t node : tier.nodes) out.number(static_cast<std::uint64_t>(node));
-  }
+  pack(out, machine);
   return out.block();
 }
 

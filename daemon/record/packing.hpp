@@ -18,6 +18,7 @@
 namespace hmk {
 
 inline constexpr std::uint64_t kRecordedPage = 4096;
+inline constexpr std::uint64_t kMostRecordedPages = 1ull << 52;  ///< of an address space
 inline constexpr std::size_t kHeadBytes = 12, kBlockHeadBytes = 8;
 
 /// CRC-32 of IEEE 802.3.

@@ -9,13 +9,12 @@
 #include <utility>
 
 #include "record/format.hpp"
+#include "record/parts.hpp"
 
 namespace hmk {
 namespace {
 
 using namespace record_format;
-
-constexpr std::uint64_t kMostPages = 1ull << 52;
 
 /// `r` is what it is expected to be; before format 3 its rate did not count for that.
 void unpack_values(Unpacker& in, RecordedRegion& r, bool is_fresh, std::uint32_t version) {
@@ -40,15 +39,11 @@ void unpack_values(Unpacker& in, RecordedRegion& r, bool is_fresh, std::uint32_t
   }
 }
 
-std::vector<RecordedTier> unpack_tiers(Unpacker& in, bool has_all) {
+/// Of format 2.
+std::vector<RecordedTier> unpack_tiers(Unpacker& in) {
   std::vector<RecordedTier> tiers;
   for (std::uint64_t left = in.count(); left > 0 && in.is_good(); --left) {
     RecordedTier tier{{}, static_cast<std::uint32_t>(in.number())};
-    if (has_all) {
-      tier.write_latency_ns = in.narrow<std::uint32_t>(in.number());
-      tier.bandwidth_mib = in.narrow<std::uint32_t>(in.number());
-      tier.total_bytes = in.number();
-    }
     for (std::uint64_t nodes = in.count(); nodes > 0 && in.is_good(); --nodes)
       tier.nodes.push_back(static_cast<std::int32_t>(in.number()));
     tiers.push_back(std::move(tier));
@@ -61,7 +56,7 @@ std::vector<RecordedMapping> unpack_mappings(Unpacker& in) {
   std::uint64_t end = 0;
   for (std::uint64_t left = in.count(); left > 0 && in.is_good(); --left) {
     const std::uint64_t gap = in.number(), pages = in.number();
-    in.require(gap < kMostPages && pages > 0 && pages < kMostPages);
+    in.require(gap < kMostRecordedPages && pages > 0 && pages < kMostRecordedPages);
     RecordedMapping mapping{end + gap * kRecordedPage, 0, in.text()};
     in.require(mapping.start >= end &&
                !__builtin_add_overflow(mapping.start, pages * kRecordedPage, &mapping.end));
@@ -71,21 +66,12 @@ std::vector<RecordedMapping> unpack_mappings(Unpacker& in) {
   return mappings;
 }
 
-RecordedMachine unpack_machine(Unpacker& in) {
-  RecordedMachine machine;
-  machine.tier_source = in.text();
-  machine.page_ns = in.narrow<std::uint32_t>(in.number());
-  machine.page_source = in.text();
-  machine.tiers = unpack_tiers(in, true);
-  return machine;
-}
-
 std::vector<RecordedMove> unpack_moves(Unpacker& in) {
   std::vector<RecordedMove> moves;
   std::uint64_t end = 0;
   for (std::uint64_t left = in.count(); left > 0 && in.is_good(); --left) {
     const std::uint64_t start = in.step(end), pages = in.number();
-    in.require(start < kMostPages && pages < kMostPages - start);
+    in.require(start < kMostRecordedPages && pages < kMostRecordedPages - start);
     RecordedMove move{start * kRecordedPage, pages * kRecordedPage};
     move.from = static_cast<std::int32_t>(in.whole());
     move.to = static_cast<std::int32_t>(in.whole());
@@ -122,7 +108,7 @@ std::vector<RecordedRegion> unpack_regions(Unpacker& in, const std::vector<Recor
     for (std::uint64_t i = 0; i < take && in.is_good(); ++i) add(old[o++], false);
     for (std::uint64_t i = 0; i < added && in.is_good(); ++i) {
       const std::uint64_t gap = in.number(), pages = in.number();
-      in.require(gap < kMostPages && pages < kMostPages);
+      in.require(gap < kMostRecordedPages && pages < kMostRecordedPages);
       const RecordedRegion last = now.empty() ? RecordedRegion{} : now.back();
       add(fresh(end + gap * kRecordedPage, pages * kRecordedPage, last), true);
     }
@@ -182,8 +168,7 @@ Result<RecordReader> RecordReader::open(const std::string& path) {
   if (!payload) return payload.error();
   Unpacker in(*payload);
   in.require(payload->front() == kTarget);
-  reader.target_.pid = static_cast<std::int32_t>(in.number());
-  reader.target_.comm = in.text();
+  reader.target_ = unpack_target(in);
   if (!in.is_done()) return reader.damaged("its head makes no sense");
   reader.at_ += kBlockHeadBytes + payload->size();
   return reader;
@@ -194,7 +179,7 @@ Result<void> RecordReader::aside(std::string_view payload) {
   Unpacker in(payload);
   switch (payload.front()) {
     case kContext:
-      context_.machine.tiers = unpack_tiers(in, false);
+      context_.machine.tiers = unpack_tiers(in);
       context_.mappings = unpack_mappings(in);
       break;
     case kMachine:

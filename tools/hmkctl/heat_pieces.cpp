@@ -35,6 +35,7 @@ HeatPieces::HeatPieces(const Borders& borders, std::size_t windows, std::size_t 
       frames_(frames),
       bytes_(borders_.size()),
       resident_(borders_.size()),
+      first_(borders_.size()),
       accesses_(borders_.size() * windows_) {}
 
 void HeatPieces::add(const hmk::RecordedFrame& frame) {
@@ -44,7 +45,10 @@ void HeatPieces::add(const hmk::RecordedFrame& frame) {
   const double seconds = static_cast<double>(frame.end_ns - frame.start_ns) / 1e9;
   std::ranges::fill(resident_, 0);
   for (const hmk::RecordedRegion& region : frame.regions) add(window, region, seconds);
-  for (std::size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = std::max(bytes_[i], resident_[i]);
+  for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    if (bytes_[i] == 0) first_[i] = added_;
+    bytes_[i] = std::max(bytes_[i], resident_[i]);
+  }
 }
 
 void HeatPieces::add(std::size_t window, const hmk::RecordedRegion& region, double seconds) {
@@ -72,7 +76,11 @@ std::vector<HeatPieces::Piece> HeatPieces::pieces() const {
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
     if (bytes_[i] == 0) continue;
     const auto first = accesses_.begin() + static_cast<std::ptrdiff_t>(i * windows_);
-    found.push_back({bytes_[i], {first, first + static_cast<std::ptrdiff_t>(windows_)}});
+    found.push_back({bytes_[i],
+                     {first, first + static_cast<std::ptrdiff_t>(windows_)},
+                     borders_[i],
+                     borders_[i + 1] - borders_[i],
+                     first_[i]});
   }
   return found;
 }

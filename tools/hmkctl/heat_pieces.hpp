@@ -37,8 +37,10 @@ class Borders {
 class HeatPieces {
  public:
   struct Piece {
-    double bytes = 0;              ///< the most that was resident at a time
-    std::vector<double> accesses;  ///< by window
+    double bytes = 0;                     ///< the most that was resident at a time
+    std::vector<double> accesses;         ///< by window
+    std::uint64_t start = 0, length = 0;  ///< of addresses
+    std::size_t first = 0;                ///< frame in which memory was there
   };
 
   /// `frames` at least 1. As many windows as frames when these are fewer.
@@ -63,6 +65,7 @@ class HeatPieces {
   std::uint64_t start_ns_ = 0, end_ns_ = 0;
   bool has_rates_ = true;
   std::vector<double> bytes_, resident_;  ///< by piece: the most, and of this frame
+  std::vector<std::size_t> first_;        ///< by piece
   std::vector<double> accesses_;          ///< by piece and window
 };
 

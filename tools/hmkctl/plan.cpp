@@ -10,8 +10,12 @@ Run make_plan(CLI::App& verb) {
     return std::pair(part, make(*part));
   };
   const std::vector parts{
-      add("bound", "how near a recorded program's memory was to the best placement that is possible",
+      add("bound",
+          "how near a recorded program's memory was to the best placement that is possible",
           make_plan_bound),
+      add("schedule",
+          "where a recorded program's memory should lie from window to window, for another run",
+          make_plan_schedule),
       add("size", "how much fast memory a program needs, by a recording of it", make_plan_size),
       add("cut", "which data should live in slow memory, for the least traffic between the two",
           make_plan_cut)};

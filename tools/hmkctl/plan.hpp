@@ -9,6 +9,7 @@
 namespace hmkctl {
 
 Run make_plan_bound(CLI::App& verb);
+Run make_plan_schedule(CLI::App& verb);
 Run make_plan_size(CLI::App& verb);
 Run make_plan_cut(CLI::App& verb);
 

@@ -60,5 +60,5 @@ ROWS = (
     Row("soak: intervals of 50 ms, targets come and go", "65", on(10**4), seconds=600, quick=15, unit="intervals"),
     *(Row(f"fuzz of the {what}", target, {USER: 600}, seconds=120, quick=10, unit="seconds")
       for what, target in (("configuration", "config"), ("control protocol", "control"), ("recording", "recording"),
-                           ("table", "table"))),
+                           ("plan", "plan"), ("table", "table"))),
 )
