@@ -47,6 +47,10 @@ App::~App() {
 Result<void> App::start() {
   if (Result<void> known = check_tiers(read_machine(options_.root), config_->tiers); !known)
     return known;
+  if (auto calibration = calibration_for(*config_))
+    calibration_ = *std::move(calibration);
+  else
+    spdlog::warn("calibration is not used reason=\"{}\"", calibration.error().line());
   const OperatorState::StartTimes by_hand = restore_state();
   for (const AttachRule& rule : config_->attach) {
     if (left_alone_.contains(pid_of(rule))) continue;
@@ -97,6 +101,25 @@ void App::stop() {
   service_.stopping();
   managed_.clear();  // closes every session: profiling ends, memory stays where it is
   loop_.stop();
+}
+
+/// Nothing where there is none, and need not be.
+Result<std::optional<Calibration>> App::calibration_for(const Config& config) const {
+  if (config.calibration.empty()) return std::optional<Calibration>();
+  Result<Calibration> read = read_calibration(config.calibration);
+  if (!read && read.error().err == ENOENT && config.calibration == kCalibrationFile)
+    return std::optional<Calibration>();
+  if (!read) return read.error();
+  const auto here = shape_of(read_machine(options_.root), cpu_model(options_.root));
+  if (Result<void> same = check_same_machine(*read, here); !same)
+    return Error{config.calibration + ": " + same.error().what, same.error().remedy, ESTALE};
+  return std::optional<Calibration>(*std::move(read));
+}
+
+Machine App::see_machine() const {
+  Machine machine = read_machine(options_.root);
+  if (calibration_) apply(*calibration_, machine);
+  return machine;
 }
 
 Surroundings App::around() {
@@ -180,7 +203,7 @@ void App::on_readable(std::int32_t pid) {
     case Target::State::alive:
       watch(*found->second);
       if (is_due(targets())) {
-        machine_ = read_machine(options_.root);
+        machine_ = see_machine();
         decide(targets(), around());
       }
       announce_moves();

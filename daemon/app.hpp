@@ -33,6 +33,7 @@
 #include "service.hpp"
 #include "state.hpp"
 #include "target.hpp"
+#include "topology/calibration.hpp"
 #include "util/private_file.hpp"
 #include "util/ticker.hpp"
 
@@ -113,6 +114,7 @@ class App {
   const Config& config() const { return *config_; }
   const Origins& origins() const { return origins_; }
   bool is_paused() const { return is_paused_; }
+  Machine see_machine() const;  ///< as it is now, with what was calibrated
   const Options& options() const { return options_; }
   Target* find(std::int32_t pid);
   std::string rule_of(std::int32_t pid) const;  ///< why it is managed
@@ -139,6 +141,7 @@ class App {
   };
 
   Surroundings around();
+  Result<std::optional<Calibration>> calibration_for(const Config& config) const;
   bool guard(const char* step, const std::function<void()>& run);
   void watch(Managed& managed);
   void on_readable(std::int32_t pid);
@@ -183,6 +186,7 @@ class App {
   std::shared_ptr<const Config> config_;
   Origins origins_;
   Options options_;
+  std::optional<Calibration> calibration_;
   Machine machine_;  ///< at the last decision, or when the last process was attached
   bool is_paused_ = false;
   Pace pace_;

@@ -143,10 +143,15 @@ Result<void> App::take_over(Config now) {
   if (now.tiers != config_->tiers)
     if (Result<void> known = check_tiers(read_machine(options_.root), now.tiers); !known)
       return known;
+  auto calibration = calibration_for(now);
+  if (!calibration && now.calibration != config_->calibration) return calibration.error();
   const auto next = std::make_shared<const Config>(std::move(now));
   OwnConfigs own;
   for (Target* const target : targets()) own.emplace_back(target, config_for(target->pid(), next));
   if (Result<void> told = tell_module(own); !told) return told;
+  if (!calibration)
+    spdlog::warn("calibration is not used reason=\"{}\"", calibration.error().line());
+  calibration_ = calibration ? *std::move(calibration) : std::nullopt;
   const auto old = std::exchange(config_, next);
   for (const auto& [target, config] : own) target->configure(config);
   if (config_->attach_poll != old->attach_poll) finder_.set_period(config_->attach_poll);

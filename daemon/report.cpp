@@ -488,7 +488,7 @@ json report_tiers(App& app, const Target* target) {
     question.homes = target->homes();
     question.mems_allowed = target->process().mems_allowed;
   }
-  const Machine machine = read_machine(app.options().root);
+  const Machine machine = app.see_machine();
   json rows = json::array();
   for (const Tier& tier : order_tiers(machine, question))
     rows.push_back({{"tier", rows.size() + 1},

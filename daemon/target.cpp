@@ -8,6 +8,7 @@
 
 #include "config/whom.hpp"
 #include "device/features.hpp"
+#include "mover/copy_threads.hpp"
 #include "page_classes.hpp"
 #include "params.hpp"
 #include "policy/put_back.hpp"
@@ -236,6 +237,18 @@ std::vector<policy::RegionView> Target::part_views(Counting counting) {
   return views;
 }
 
+/// Where they were calibrated.
+void Target::price_moves(std::vector<policy::TierView>& views, const Machine& machine) {
+  if (machine.moves.empty()) return;
+  for (policy::TierView& from : views)
+    for (const policy::TierView& to : views) {
+      const auto found = machine.moves.find({from.node, to.node});
+      const MoveFigures figures = found == machine.moves.end() ? MoveFigures{} : found->second;
+      from.page_ns.push_back(figures.page_ns);
+      from.huge_ns.push_back(figures.huge_ns * policy::kPage / policy::kHuge);
+    }
+}
+
 std::vector<policy::TierView> Target::tier_views(const Surroundings& around) const {
   std::vector<policy::TierView> views;
   for (const Tier& tier : tiers_)
@@ -262,6 +275,7 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
   for (policy::TierView& from : views)
     for (const policy::TierView& to : views)
       from.distance.push_back(distance(around.machine, from.node, to.node));
+  price_moves(views, around.machine);
   return views;
 }
 
@@ -282,6 +296,9 @@ void Target::weigh(const Surroundings& around, const policy::Balance::Seen& seen
   const hmk_interval& interval = snapshot_.interval;
   const std::uint64_t since = weighed_ns_ == 0 ? interval.start_ns : weighed_ns_;
   if (interval.end_ns <= since) return;
+  const std::uint64_t wall_ns = interval.end_ns - since;
+  busy_threads_ = static_cast<unsigned>(
+      std::max<std::uint64_t>(1, (process_.cpu_ns - weighed_cpu_ns_ + wall_ns - 1) / wall_ns));
   const bool has_changed = balance_.saw(
       seen, tier_views(around),
       {.seconds = static_cast<double>(interval.end_ns - since) / 1e9,
@@ -353,7 +370,7 @@ void Target::move(const policy::Plan& plan, const Surroundings& around) {
   if (is_putting_back_) return send_back(around);
   if (mode() == Mode::track_only) return;
   if (mode() == Mode::manage) return start_moves(plan, around);
-  mover_.set_how(how_to_move());
+  mover_.set_how(how_to_move(plan, around.machine));
   check(mover_.rehearse(plan));
 }
 
@@ -368,7 +385,7 @@ void Target::send_back(const Surroundings& around) {
 }
 
 void Target::start_moves(const policy::Plan& plan, const Surroundings& around) {
-  mover_.set_how(how_to_move());
+  mover_.set_how(how_to_move(plan, around.machine));
   mover_.set_pace(&around.pace);
   check(mover_.start(plan, tier_nodes(), snapshot_.interval.seq));
 }
@@ -418,13 +435,48 @@ void Target::join(const policy::Plan& plan, const Surroundings& around) {
                 .is_there = [&](const policy::Join& one) { return is_there(one, plan); }});
 }
 
-MoveHow Target::how_to_move() {
+/// By the curve between the two nodes of what is hottest; 0 where it was not calibrated. Nobody
+/// tells how much bandwidth the program needs: half of what there is. No more than two threads run
+/// beside the program's own, if there are CPUs for them.
+std::uint32_t Target::calibrated_copy_threads(const policy::Plan& plan,
+                                              const Machine& machine) const {
+  if (plan.promotions.empty()) return 0;
+  const policy::Move& hottest = plan.promotions.front();
+  const auto in = machine.moves.find({hottest.from, hottest.to}),
+             out = machine.moves.find({hottest.to, hottest.from});
+  const auto slow = machine.nodes.find(hottest.from);
+  if (in == machine.moves.end() || out == machine.moves.end() || slow == machine.nodes.end())
+    return 0;
+  CopyCurve curve{.in_bw = in->second.copy_bw,
+                  .out_bw = out->second.copy_bw,
+                  .max_out = std::ranges::max(out->second.copy_bw)};
+  for (const auto& [home, access] : slow->second.seen_from)
+    curve.max_in = std::max(curve.max_in, static_cast<double>(access.bandwidth_mib) * (1 << 20));
+  unsigned cpus = 0;
+  for (const auto& [id, node] : machine.nodes)
+    if (homes_.nodes().empty() || homes_.nodes().contains(id))
+      cpus += static_cast<unsigned>(node.cpus.size());
+  const hmk_interval& interval = snapshot_.interval;
+  return choose_copy_threads(
+             {.in_bytes = static_cast<double>(plan.promoted),
+              .out_bytes = static_cast<double>(plan.demoted),
+              .compute_s = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9,
+              .compute_bw = std::min(curve.max_in, curve.max_out) / 2,
+              .threads = busy_threads_,
+              .max_threads = std::min(cpus, busy_threads_ + 2)},
+             curve)
+      .copy_threads;
+}
+
+MoveHow Target::how_to_move(const policy::Plan& plan, const Machine& machine) {
   const bool paired = has_feature(session_.info, HMK_FEAT_MOVE_PAIRED);
   if (config_->copy_threads != 0 && !has_feature(session_.info, HMK_FEAT_COPY_THREADS) &&
       !std::exchange(has_told_threads_, true))
     spdlog::warn("copy_threads is ignored pid={} reason=\"{}\"", pid_,
                  session_.instead.empty() ? "this hmk.ko does not know it" : "no hmk.ko copies");
-  return {to_move_flags(*config_) | (paired ? HMK_MOVE_PAIRED : 0), config_->copy_threads};
+  return {
+      to_move_flags(*config_) | (paired ? HMK_MOVE_PAIRED : 0),
+      config_->copy_threads != 0 ? config_->copy_threads : calibrated_copy_threads(plan, machine)};
 }
 
 TierNodes Target::tier_nodes() const {

@@ -143,7 +143,9 @@ class Target {
   bool may_move(const hmk_record& record, Counting counting);
   void move(const policy::Plan& plan, const Surroundings& around);
   TierNodes tier_nodes() const;
-  MoveHow how_to_move();
+  MoveHow how_to_move(const policy::Plan& plan, const Machine& machine);
+  std::uint32_t calibrated_copy_threads(const policy::Plan& plan, const Machine& machine) const;
+  static void price_moves(std::vector<policy::TierView>& views, const Machine& machine);
   void start_moves(const policy::Plan& plan, const Surroundings& around);
   void send_back(const Surroundings& around);
   void join(const policy::Plan& plan, const Surroundings& around);
@@ -165,6 +167,7 @@ class Target {
   std::vector<RecordedMove> ending_moves_, ended_moves_;  // since the last interval, and before it
   policy::Balance balance_;
   std::uint64_t weighed_ns_ = 0, weighed_cpu_ns_ = 0;  // end and CPU time of the last interval
+  unsigned busy_threads_ = 1;  // of the process in the last interval, by its CPU time
   NumaBalancing numa_balancing_;
   std::optional<Mode> held_;
   bool is_putting_back_ = false;

@@ -38,6 +38,9 @@ struct ProcessClass {
   bool operator==(const ProcessClass&) const = default;
 };
 
+/// Where `hmkctl calibrate` writes unless told otherwise. Only there it may be missing.
+inline constexpr const char* kCalibrationFile = "/var/lib/hmk/machine.yaml";
+
 struct Config {
   Mode mode = Mode::track_only;
 
@@ -89,10 +92,11 @@ struct Config {
   bool join_huge = false;          ///< what is hot all over becomes one huge page again
   TierRates bandwidth;             ///< of moves; pairs without one are not limited
 
-  std::vector<TierSpec> tiers;        ///< fastest first; empty: asked of the machine
-  std::vector<AttachRule> attach;     ///< whom
-  std::vector<ProcessClass> classes;  ///< the first that names a process counts
-  std::string own_class;              ///< its rule, in the config of one process
+  std::string calibration = kCalibrationFile;  ///< what was measured; empty: not used
+  std::vector<TierSpec> tiers;                 ///< fastest first; empty: asked of the machine
+  std::vector<AttachRule> attach;              ///< whom
+  std::vector<ProcessClass> classes;           ///< the first that names a process counts
+  std::string own_class;                       ///< its rule, in the config of one process
   std::chrono::nanoseconds attach_poll = std::chrono::seconds(2);  ///< for new ones
 
   std::string socket = "/run/hmk/control.sock";

@@ -208,6 +208,13 @@ Result<void> set_socket(Config& c, std::string_view text) {
   return {};
 }
 
+Result<void> set_calibration(Config& c, std::string_view text) {
+  if (text != "none" && !text.starts_with('/'))
+    return Error{"'" + std::string(text) + "' is no absolute path", "give one, or none"};
+  c.calibration = text == "none" ? "" : text;
+  return {};
+}
+
 Result<void> set_group(std::string& group, std::string_view text) {
   if (text.empty() || text.find_first_of(": \t\n") != text.npos)
     return Error{"'" + std::string(text) + "' is no group name", "name a group of this machine"};
@@ -355,6 +362,9 @@ const std::array kKeys{
         [](const Config& c) { return std::string(c.join_huge ? "yes" : "no"); }},
     Key{"bandwidth", "none, or FROM/TO=SIZE a second, 1MiB .. 1TiB", kLive, kOwn, set_bandwidth,
         bandwidth_text, true},
+    Key{"calibration", "none or absolute path of a file of 'hmkctl calibrate'", kLive, kOwn,
+        set_calibration,
+        [](const Config& c) { return c.calibration.empty() ? "none" : c.calibration; }},
     Key{"tiers", "auto, or nodes or sets of nodes, fastest first", kLive, kOwn, set_tiers,
         [](const Config& c) { return tiers_text(c.tiers); }, true, true},
     Key{"attach",
@@ -387,7 +397,7 @@ const std::array kKeys{
 
 /// By key: for completion.
 using Words = std::vector<std::string_view>;
-const std::array<std::pair<std::string_view, Words>, 29> kWords{{
+const std::array<std::pair<std::string_view, Words>, 30> kWords{{
     {"mode", {"track-only", "dry-run", "manage"}},
     {"windows", {"adaptive", "equal"}},
     {"tau1", {"auto"}},
@@ -413,6 +423,7 @@ const std::array<std::pair<std::string_view, Words>, 29> kWords{{
     {"move_bound", {"no", "yes"}},
     {"join_huge", {"no", "yes"}},
     {"bandwidth", {"none"}},
+    {"calibration", {"none"}},
     {"tiers", {"auto"}},
     {"classes", {"none"}},
     {"metrics", {"off"}},

@@ -65,10 +65,12 @@ GainModel::GainModel(std::span<const TierView> tiers, const PolicyParams& params
     for (std::uint32_t to = 0; to < tiers_.size(); ++to)
       for (const bool is_huge : {false, true})
         ns_per_page_.push_back(costs.ns_per_page(tiers_[from].node, tiers_[to].node, is_huge,
-                                                 assumed_ns_per_page(from, to)));
+                                                 assumed_ns_per_page(from, to, is_huge)));
 }
 
-double GainModel::assumed_ns_per_page(std::uint32_t from, std::uint32_t to) const {
+double GainModel::assumed_ns_per_page(std::uint32_t from, std::uint32_t to, bool is_huge) const {
+  const auto& calibrated = is_huge ? tiers_[from].huge_ns : tiers_[from].page_ns;
+  if (to < calibrated.size() && calibrated[to] > 0) return calibrated[to];
   const double rate = std::min(bytes_per_ns(tiers_[from]), bytes_per_ns(tiers_[to]));
   return static_cast<double>(kPage) / rate + kNsPerPage;
 }

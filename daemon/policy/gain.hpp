@@ -96,8 +96,8 @@ class GainModel {
     return saved_ns_per_s(heat, bytes, from, to) *
            (lasts == Lasts::here ? horizon_s_ : exchange_s_);
   }
-  /// Time to move them, as measured; before that the copy at the lesser bandwidth, and kNsPerPage
-  /// each.
+  /// Time to move them, as measured; before that as calibrated; else the copy at the lesser
+  /// bandwidth, and kNsPerPage each.
   double cost_ns(Bytes bytes, std::uint32_t from, std::uint32_t to,
                  std::uint8_t leaf_shift = 12) const;
   /// Of the dearest pair of tiers and size of page.
@@ -105,7 +105,7 @@ class GainModel {
 
  private:
   double latency_ns(std::uint32_t tier, bool written) const;
-  double assumed_ns_per_page(std::uint32_t from, std::uint32_t to) const;
+  double assumed_ns_per_page(std::uint32_t from, std::uint32_t to, bool is_huge) const;
 
   std::vector<TierView> tiers_;
   std::vector<double> ns_per_page_;  // by (from, to, is huge)

@@ -70,6 +70,9 @@ struct TierView {
   std::uint32_t bandwidth_mib = 0;     // MiB/s; 0 unknown, as if without limit
   bool joins = false;                  // the tier of the node before it in the list
   std::vector<int> distance = {};      // to each node of the list (SLIT); shorter: unknown
+  // What moving 4096 bytes to each node of the list takes, as calibrated: in base pages, in huge
+  // ones; 0 and shorter: unknown.
+  std::vector<double> page_ns = {}, huge_ns = {};
 };
 
 /// What an operator can tune about decisions; defaults of the paper and of

@@ -210,16 +210,16 @@ Result<void> check_same_machine(const Calibration& measured, const Calibration& 
 }
 
 void apply(const Calibration& measured, Machine& machine) {
-  for (auto& [id, node] : machine.nodes) {
-    node.seen_from.clear();
-    for (const Calibration::Access& one : measured.access)
-      if (one.to == id)
-        node.seen_from[one.from] = {.initiators = {one.from},
-                                    .latency_ns = one.latency_ns,
-                                    .write_latency_ns = 0,
-                                    .bandwidth_mib = static_cast<std::uint32_t>(
-                                        std::ranges::max(one.bandwidth) / (1 << 20))};
+  for (const Calibration::Access& one : measured.access) {
+    const auto node = machine.nodes.find(one.to);
+    if (node == machine.nodes.end()) continue;
+    const double most = std::ranges::max(one.bandwidth) / (1 << 20);
+    node->second.seen_from[one.from] = {.initiators = {one.from},
+                                        .latency_ns = one.latency_ns,
+                                        .bandwidth_mib = static_cast<std::uint32_t>(most)};
   }
+  for (const Calibration::Move& one : measured.moves)
+    machine.moves[{one.from, one.to}] = {one.copy, one.page_ns, one.huge_ns};
 }
 
 }  // namespace hmk

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hmk {
@@ -37,8 +38,15 @@ struct Node {
   std::map<int, Access> seen_from;    ///< by node with CPUs, as calibrated; else empty
 };
 
+/// What moving pages from one node to another takes, as calibrated.
+struct MoveFigures {
+  std::vector<double> copy_bw;      ///< bytes/s by 1, 2, ... threads
+  double page_ns = 0, huge_ns = 0;  ///< of one of 4 KiB, of 2 MiB; 0 unknown
+};
+
 struct Machine {
   std::map<int, Node> nodes;
+  std::map<std::pair<int, int>, MoveFigures> moves;  ///< by (from, to); empty: not calibrated
 
   /// The node a CPU belongs to, -1 when no node has it.
   int node_of_cpu(int cpu) const;

@@ -27,6 +27,8 @@ std::set<int> homes_or_first(const Machine& machine, std::set<int> homes) {
 /// grows in proportion to the distance, which is what SLIT values mean.
 std::uint32_t latency_from(const Machine& machine, const Node& node, int home,
                            std::uint32_t Access::*of) {
+  if (const auto measured = node.seen_from.find(home); measured != node.seen_from.end())
+    return measured->second.*of;
   if (!node.access) return 0;
   const Access& access = *node.access;
   const std::uint32_t nearest = access.*of;
@@ -41,8 +43,16 @@ std::uint32_t latency_from(const Machine& machine, const Node& node, int home,
 /// Latencies compare only when every usable node has one.
 bool has_latencies(const Machine& machine, const TierQuestion& question) {
   return std::ranges::all_of(machine.nodes, [&](const auto& entry) {
-    return !may_use(entry.second, question) || entry.second.access;
+    const Node& node = entry.second;
+    return !may_use(node, question) || node.access || !node.seen_from.empty();
   });
+}
+
+/// Of the best initiators.
+std::uint32_t bandwidth_of(const Node& node) {
+  std::uint32_t most = node.seen_from.empty() && node.access ? node.access->bandwidth_mib : 0;
+  for (const auto& [home, access] : node.seen_from) most = std::max(most, access.bandwidth_mib);
+  return most;
 }
 
 /// A node as all homes of a process see it, each counting the same.
@@ -53,7 +63,7 @@ struct Seen {
 };
 
 Seen see(const Machine& machine, const Node& node, const std::set<int>& homes) {
-  Seen seen{.node = &node, .bandwidth_mib = node.access ? node.access->bandwidth_mib : 0};
+  Seen seen{.node = &node, .bandwidth_mib = bandwidth_of(node)};
   std::uint64_t reads = 0, writes = 0;
   for (const int home : homes) {
     reads += latency_from(machine, node, home, &Access::latency_ns);
@@ -171,7 +181,10 @@ std::vector<Tier> order_tiers(const Machine& machine, const TierQuestion& questi
 
 std::string_view tier_source(const Machine& machine, const TierQuestion& question) {
   if (!question.fixed.empty()) return "config";
-  return has_latencies(machine, question) ? "hmat" : "distance";
+  if (!has_latencies(machine, question)) return "distance";
+  const bool is_measured = std::ranges::any_of(
+      machine.nodes, [](const auto& entry) { return !entry.second.seen_from.empty(); });
+  return is_measured ? "calibrated" : "hmat";
 }
 
 Result<void> check_tiers(const Machine& machine, const std::vector<TierSpec>& tiers) {

@@ -49,7 +49,7 @@ std::uint64_t below_watermarks(const Node& node);
 /// not of one class with a node without.
 std::vector<Tier> order_tiers(const Machine& machine, const TierQuestion& question);
 
-/// Where the order comes from: "config", "hmat" or "distance".
+/// Where the order comes from: "config", "calibrated", "hmat" or "distance".
 std::string_view tier_source(const Machine& machine, const TierQuestion& question);
 
 /// Whether the machine has all nodes that the user's tiers name.

@@ -21,7 +21,7 @@ CALLS: List[Call] = [
     ("why", ["why", "7f0000000000"], []), ("top", ["top", "--once"], []), ("set", ["set", "interval", "2s"], []),
     ("set", ["set", "--save", "interval", "2s"], []), ("attach", ["attach", "12345"], []), ("attach", ["detach", "4711"], []),
     ("rule", ["attach", "comm=x+min-size=1GiB"], []), ("rule", ["detach", "4711+children"], []), ("rule", ["attach", "not", "user=0"], []),
-    ("heatmap", ["heatmap", "--intervals", "1", "--rows", "3"], []), ("record", ["record", "@ROOT@/r", "--intervals", "1"], []),
+    ("heatmap", ["heatmap", "--intervals", "1", "--rows", "3"], []), ("record", ["record", "@ROOT@/r", "--intervals", "1"], []), ("calibrate", ["calibrate", "-o", "@ROOT@/m"], []),
     ("report", ["report", "-o", "@ROOT@/r.html"], []), ("try", ["try", "4711", "--intervals", "1"], []),
     ("error", ["reload"], []), ("error", ["statsu"], []), ("error", ["attach", "77"], []), ("error", ["get", "mod"], [])]
 

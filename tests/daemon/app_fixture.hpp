@@ -30,6 +30,7 @@ class AppTest : public ::testing::Test {
     put_process(tree_, kPid, "redis-server");
     config_.socket = (tree_.root() / "control.sock").string();
     config_.attach = {rule_of_pid(kPid)};
+    config_.calibration.clear();  // that of the machine that runs the tests
   }
 
   static hmk_record region(std::uint64_t start, int node, double whi) {

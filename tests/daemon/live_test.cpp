@@ -99,7 +99,8 @@ TEST_F(Live, ConfigIsAFileThatGivesTheSameValues) {
   const ConfigOrProblems some = read_config_text(changed["yaml"], "f");
   for (const Key& key : keys())
     EXPECT_EQ(key.get(some.config), key.get(app_->config())) << key.name;
-  EXPECT_EQ(changed["values"].size(), 3u) << "governor, attach and socket: " << changed["values"];
+  EXPECT_EQ(changed["values"].size(), 4u)
+      << "governor, calibration, attach and socket: " << changed["values"];
 }
 
 class Saving : public Live {

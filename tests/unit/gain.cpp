@@ -85,6 +85,20 @@ TEST(Gain, CopiesAtTheLesserBandwidthAndPaysForEachPage) {
   EXPECT_EQ(model.cost_ns(kMiB, 0, 3), model.cost_ns(kMiB, 3, 0));
 }
 
+TEST(Gain, WhatWasCalibratedIsThePriceUntilMovesAreMeasured) {
+  std::vector<TierView> tiers = paper_tiers();
+  tiers[3].page_ns = {1500, 0};
+  tiers[3].huge_ns = {200};
+  const GainModel model(tiers, {});
+  EXPECT_DOUBLE_EQ(model.cost_ns(kMiB, 3, 0), 256 * 1500);
+  EXPECT_DOUBLE_EQ(model.cost_ns(2 * kMiB, 3, 0, 21), 512 * 200);
+  EXPECT_DOUBLE_EQ(model.cost_ns(kMiB, 3, 1), GainModel(paper_tiers(), {}).cost_ns(kMiB, 3, 1));
+  MoveCosts costs;
+  costs.add(tiers[3].node, tiers[0].node, false, 1 << 20, (1ull << 20) * 700);
+  const GainModel measured(tiers, {}, {.costs = &costs});
+  EXPECT_NEAR(measured.cost_ns(kMiB, 3, 0), 256 * 700, 256 * 5);
+}
+
 TEST(Gain, WithoutALatencyOfEveryTierMovesCostNothing) {
   std::vector<TierView> tiers = paper_tiers();
   EXPECT_TRUE(GainModel(tiers, {}).knows());
