@@ -72,11 +72,11 @@ struct Config {
   std::uint32_t move_time_bp = 500;            ///< of an interval
   std::optional<std::uint64_t> reserve;        ///< bytes per tier; none: see reserve_for()
   std::uint32_t gain_margin = 1;               ///< buckets
+  std::uint32_t buckets = 64;
   std::optional<std::chrono::nanoseconds> move_cost;  ///< of 4 KiB; none: as measured
   std::uint32_t horizon = 60;                         ///< intervals at most; 0: see horizon_for()
-  std::uint32_t buckets = 64;
-  bool is_governed = true;               ///< promote_limit, by what moves earn
-  std::map<std::string, bool> governed;  ///< of some, by PID or command
+  bool is_governed = true;                            ///< promote_limit, by what moves earn
+  std::map<std::string, bool> governed;               ///< of some, by PID or command
 
   // How several processes share, by PID or command.
   std::map<std::string, std::uint32_t> weights;

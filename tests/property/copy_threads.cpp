@@ -12,7 +12,8 @@ namespace hmk {
 namespace {
 
 using Random = std::mt19937_64;
-constexpr unsigned kRounds = 20000, kMostThreads = 16;
+constexpr unsigned kRounds = 20000;
+constexpr std::size_t kMostThreads = 16;
 
 double between(Random& random, double low, double high) {
   return std::uniform_real_distribution<double>(low, high)(random);

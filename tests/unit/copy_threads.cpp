@@ -71,7 +71,7 @@ TEST(CopyThreads, AFallingWriteCurveGivesTwoAtTheMost) {
                      .out_bw = {3.3 * kGB, 6.5 * kGB, 5 * kGB, 4 * kGB},
                      .max_in = 39 * kGB,
                      .max_out = 13 * kGB};
-  for (double gigabytes = 0.1; gigabytes < 100; gigabytes *= 1.5)
+  for (const double gigabytes : {0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0})
     for (unsigned threads = 0; threads <= 16; ++threads) {
       CopyLoad load = roomy(gigabytes * kGB);
       load.out_bytes = load.in_bytes;
