@@ -151,6 +151,7 @@ Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool p
 }
 
 void App::release(std::uint64_t client) {
+  plan_parts_.erase(client);
   if (const auto recorder = recorders_.find(client); recorder != recorders_.end()) {
     spdlog::info("recording ended pid={} intervals={}", recorder->second.pid(),
                  recorder->second.frames());

@@ -107,6 +107,12 @@ class App {
   /// `client` gets a recording of the process from now on, in bytes behind the answer: its last
   /// interval, and each that ends until the client leaves or the process does.
   Result<void> record(const Request& request, const Target& target);
+  /// Keeps a part of a plan's file until `client` leaves or loads it.
+  Result<void> add_plan_part(std::uint64_t client, std::string_view bytes);
+  /// From the next interval on the process's memory follows the plan whose parts `client` has sent;
+  /// until its program ends, or it is dropped.
+  Result<void> load_plan(std::uint64_t client, std::int32_t pid);
+  Result<void> drop_plan(std::int32_t pid);
   /// Stop profiling and moving until resumed; what was learnt is kept.
   Result<void> pause(bool is_paused);
 
@@ -195,10 +201,11 @@ class App {
   Server server_;
   std::shared_ptr<void> warnings_;  ///< published as they are logged
   std::map<std::int32_t, std::unique_ptr<Managed>> managed_;
-  std::map<std::int32_t, Hold> holds_;            ///< by PID
-  std::map<std::uint64_t, Recorder> recorders_;   ///< by client
-  std::map<std::int32_t, LeftAlone> left_alone_;  ///< by PID
-  std::map<std::int32_t, Waiting> waiting_;       ///< by PID
+  std::map<std::int32_t, Hold> holds_;               ///< by PID
+  std::map<std::uint64_t, Recorder> recorders_;      ///< by client
+  std::map<std::uint64_t, std::string> plan_parts_;  ///< by client
+  std::map<std::int32_t, LeftAlone> left_alone_;     ///< by PID
+  std::map<std::int32_t, Waiting> waiting_;          ///< by PID
   Ticker finder_;
   boost::asio::posix::stream_descriptor told_;  ///< of the newcomers, who own it
   boost::asio::steady_timer settled_, pacer_, status_timer_;

@@ -74,6 +74,13 @@ bool serves_others(const policy::Plan& plan) {
                              [](const policy::Move& move) { return move.process != move.served; });
 }
 
+/// Others plan beside it with what it leaves free.
+void decide_by_plan(Target& target, const Surroundings& around) {
+  target.prepare(around);
+  const std::vector<policy::TierView> tiers = target.tier_views(around);
+  target.take(target.followed_plan(around, limit_of(target, tiers)), around);
+}
+
 void decide_together(const std::vector<Target*>& seen, const Surroundings& around) {
   std::vector<std::vector<policy::TierView>> tiers;
   tiers.reserve(seen.size());
@@ -113,7 +120,9 @@ void decide(const std::vector<Target*>& targets, const Surroundings& around) {
   // What is only watched must take no room from what is managed.
   std::map<Mode, std::vector<Target*>> by_mode;
   for (Target* const target : targets)
-    if (target->has_seen()) by_mode[target->mode()].push_back(target);
+    if (target->has_seen() && !target->follower()) by_mode[target->mode()].push_back(target);
+  for (Target* const target : targets)
+    if (target->has_seen() && target->follower()) decide_by_plan(*target, around);
   for (const auto& [mode, seen] : by_mode) decide_together(seen, around);
 }
 

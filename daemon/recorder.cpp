@@ -59,6 +59,21 @@ std::uint32_t measured_page_ns(const policy::Balance& balance) {
   return pairs > 0 ? static_cast<std::uint32_t>(std::lround(sum / pairs)) : 0;
 }
 
+/// Begins and ends of what lies together.
+std::vector<std::uint64_t> spans_of(const Snapshot& snapshot) {
+  std::vector<std::uint64_t> borders;
+  for (const hmk_record& record : snapshot.records) {
+    if (borders.empty() || borders.back() != record.start) {
+      borders.push_back(record.start);
+      borders.push_back(record.start);
+    }
+    borders.back() = record.start + record.length;
+  }
+  return borders;
+}
+
+}  // namespace
+
 RecordedMachine machine_of(const Target& target, const Surroundings& around) {
   RecordedMachine machine;
   for (const Tier& tier : target.tiers())
@@ -80,21 +95,6 @@ RecordedMachine machine_of(const Target& target, const Surroundings& around) {
   }
   return machine;
 }
-
-/// Begins and ends of what lies together.
-std::vector<std::uint64_t> spans_of(const Snapshot& snapshot) {
-  std::vector<std::uint64_t> borders;
-  for (const hmk_record& record : snapshot.records) {
-    if (borders.empty() || borders.back() != record.start) {
-      borders.push_back(record.start);
-      borders.push_back(record.start);
-    }
-    borders.back() = record.start + record.length;
-  }
-  return borders;
-}
-
-}  // namespace
 
 /// Reading them holds up the process where it maps memory, so only where memory has come or gone.
 Result<std::string> Recorder::new_addresses(const Target& target, const Surroundings& around) {

@@ -16,6 +16,9 @@
 
 namespace hmk {
 
+/// What a target runs on, as recordings and plans know it.
+RecordedMachine machine_of(const Target& target, const Surroundings& around);
+
 class Recorder {
  public:
   explicit Recorder(std::int32_t pid) : pid_(pid) {}

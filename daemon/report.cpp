@@ -502,6 +502,25 @@ json report_tiers(App& app, const Target* target) {
           {"tiers", rows}};
 }
 
+json report_plans(const std::vector<Target*>& targets) {
+  json rows = json::array();
+  for (const Target* const target : targets) {
+    if (!target->follower()) continue;
+    const Follower& follower = *target->follower();
+    rows.push_back(
+        {{"pid", target->pid()},
+         {"comm", target->process().comm},
+         {"made_from",
+          {{"pid", follower.plan().made_from.pid}, {"comm", follower.plan().made_from.comm}}},
+         {"window", follower.window() + 1},
+         {"windows", follower.plan().windows},
+         {"window_ns", follower.plan().window_ns},
+         {"found_percent", follower.found_percent()},
+         {"misplaced_bytes", follower.misplaced_bytes()}});
+  }
+  return {{"plans", rows}};
+}
+
 json report_regions(const std::vector<Target*>& targets, std::size_t limit, RegionOrder order) {
   json rows = json::array();
   for (const Target* const target : targets)

@@ -38,6 +38,8 @@ nlohmann::json report_why(const Target& target, std::uint64_t start, std::uint64
 
 /// Its moments since it was attached, and the last `decisions`.
 nlohmann::json report_history(const Target& target, std::size_t decisions);
+/// Of those that follow a plan from a file: how far they are.
+nlohmann::json report_plans(const std::vector<Target*>& targets);
 /// All its regions as an earlier interval saw them, 0: the last one; null when it is not known.
 nlohmann::json report_past(const Target& target, std::size_t age);
 

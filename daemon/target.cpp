@@ -12,6 +12,8 @@
 #include "page_classes.hpp"
 #include "params.hpp"
 #include "policy/put_back.hpp"
+#include "record/mappings.hpp"
+#include "util/file.hpp"
 #include "util/log.hpp"
 #include "util/printable.hpp"
 
@@ -57,7 +59,7 @@ std::vector<policy::RegionView> to_views(std::span<const hmk_record> records) {
 
 RecordedMove to_recorded(const policy::Move& move, std::uint64_t pages) {
   using Reason = RecordedMove::Reason;
-  static_assert(static_cast<int>(policy::Reason::kPutBack) == static_cast<int>(Reason::put_back));
+  static_assert(static_cast<int>(policy::Reason::kPlan) == static_cast<int>(Reason::plan));
   return {move.start,
           move.length,
           move.from,
@@ -108,6 +110,25 @@ void Target::hold(std::optional<Mode> mode) {
 void Target::put_back(const Surroundings& around) {
   is_putting_back_ = true;
   send_back(around);
+}
+
+void Target::follow(std::optional<Follower> follower) {
+  stop_moves();
+  follower_ = std::move(follower);
+}
+
+/// Mappings are read anew each time: the program may have mapped since what the plan tells of.
+policy::Plan Target::followed_plan(const Surroundings& around, policy::Bytes most) {
+  std::vector<hmk_record> records = snapshot_.records;
+  std::erase_if(records, [&](const hmk_record& one) { return !may_move(one, Counting::no); });
+  const auto maps = read_text(around.root / "proc" / std::to_string(pid_) / "maps");
+  policy::Plan plan =
+      policy::put_back(follower_->misplaced(records, parse_mappings(maps.value_or("")),
+                                            tier_nodes(), snapshot_.interval.end_ns, most),
+                       tier_views(around));
+  for (auto* const moves : {&plan.promotions, &plan.demotions})
+    for (policy::Move& move : *moves) move.reason = policy::Reason::kPlan;
+  return plan;
 }
 
 void Target::configure(std::shared_ptr<const Config> config) {

@@ -20,6 +20,7 @@
 
 #include "config/config.hpp"
 #include "device/device.hpp"
+#include "follower.hpp"
 #include "joiner.hpp"
 #include "metrics/history.hpp"
 #include "metrics/timeline.hpp"
@@ -86,6 +87,12 @@ class Target {
   /// Until the next hold(), what was moved goes back to where it lay first, as far as that is
   /// remembered and there is room: at once, and what is left at each interval. Not in `manage`.
   void put_back(const Surroundings& around);
+
+  /// A plan from a file instead of the policy's, or none.
+  void follow(std::optional<Follower> follower);
+  const std::optional<Follower>& follower() const { return follower_; }
+  /// What it has to move now: of promotions and of demotions at most so many bytes.
+  policy::Plan followed_plan(const Surroundings& around, policy::Bytes most);
 
   /// Intervals since the last decision, and whether the next one should wait for one.
   unsigned new_intervals() const { return new_intervals_; }
@@ -170,6 +177,7 @@ class Target {
   unsigned busy_threads_ = 1;  // of the process in the last interval, by its CPU time
   NumaBalancing numa_balancing_;
   std::optional<Mode> held_;
+  std::optional<Follower> follower_;
   bool is_putting_back_ = false;
   bool has_told_threads_ = false;  ///< that copy_threads is ignored
 

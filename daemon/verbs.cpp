@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
+#include <optional>
 
 #include "app.hpp"
 #include "config/keys.hpp"
@@ -331,6 +333,46 @@ json verb_record(App& app, const Request& request) {
   return answer({{"target", {{"pid", target.pid()}, {"comm", target.process().comm}}}});
 }
 
+std::optional<std::string> from_hex(std::string_view text) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    unsigned byte = 0;
+    const auto done = std::from_chars(text.data() + i, text.data() + i + 2, byte, 16);
+    if (done.ec != std::errc{} || done.ptr != text.data() + i + 2) return std::nullopt;
+    bytes.push_back(static_cast<char>(byte));
+  }
+  if (text.size() % 2 != 0) return std::nullopt;
+  return bytes;
+}
+
+/// A plan is longer than a request may be: it comes in parts.
+json verb_plan_part(App& app, const Request& request) {
+  const auto text = text_arg(request.args, "hex");
+  if (!text) return misused(text.error());
+  const auto bytes = from_hex(*text);
+  if (!bytes) return misused({"hex is no pairs of hexadecimal digits", ""});
+  if (const auto done = app.add_plan_part(request.client, *bytes); !done)
+    return failed(done.error());
+  return answer(json::object());
+}
+
+json verb_plan_status(App& app, const Request& request) {
+  const auto targets = seen_targets_arg(app, request);
+  if (!targets) return failed(targets.error());
+  return answer(report_plans(*targets));
+}
+
+json verb_plan_load(App& app, const Request& request) {
+  const auto pid = number_arg(request.args, "pid", 0, 1, kMaxPid);
+  if (!pid || *pid == 0) return misused(pid ? Error{"no PID given", ""} : pid.error());
+  const auto number = static_cast<std::int32_t>(*pid);
+  const bool drops = request.verb == "plan-drop";
+  const auto done = drops ? app.drop_plan(number) : app.load_plan(request.client, number);
+  if (!done) return failed(done.error());
+  return drops ? answer({{"target", {{"pid", number}, {"comm", app.find(number)->process().comm}}}})
+               : answer(report_plans({app.find(number)}));
+}
+
 struct Verb {
   std::string_view name;
   bool changes;
@@ -338,16 +380,29 @@ struct Verb {
 };
 
 constexpr std::array kVerbs{
-    Verb{"status", false, verb_status},   Verb{"tiers", false, verb_tiers},
-    Verb{"regions", false, verb_regions}, Verb{"stats", false, verb_stats},
-    Verb{"gain", false, verb_gain},       Verb{"why", false, verb_why},
-    Verb{"version", false, verb_version}, Verb{"set", true, verb_set},
-    Verb{"attach", true, verb_attach},    Verb{"detach", true, verb_detach},
-    Verb{"reload", true, verb_reload},    Verb{"pause", true, verb_pause},
-    Verb{"resume", true, verb_pause},     Verb{"hold", true, verb_hold},
-    Verb{"history", false, verb_history}, Verb{"get", false, verb_get},
-    Verb{"config", false, verb_config},   Verb{"events", false, verb_events},
+    Verb{"status", false, verb_status},
+    Verb{"tiers", false, verb_tiers},
+    Verb{"regions", false, verb_regions},
+    Verb{"stats", false, verb_stats},
+    Verb{"gain", false, verb_gain},
+    Verb{"why", false, verb_why},
+    Verb{"version", false, verb_version},
+    Verb{"set", true, verb_set},
+    Verb{"attach", true, verb_attach},
+    Verb{"detach", true, verb_detach},
+    Verb{"reload", true, verb_reload},
+    Verb{"pause", true, verb_pause},
+    Verb{"resume", true, verb_pause},
+    Verb{"hold", true, verb_hold},
+    Verb{"history", false, verb_history},
+    Verb{"get", false, verb_get},
+    Verb{"config", false, verb_config},
+    Verb{"events", false, verb_events},
     Verb{"record", false, verb_record},
+    Verb{"plan-part", true, verb_plan_part},
+    Verb{"plan-load", true, verb_plan_load},
+    Verb{"plan-drop", true, verb_plan_load},
+    Verb{"plan-status", false, verb_plan_status},
 };
 
 json find_and_run(App& app, const Request& request) {

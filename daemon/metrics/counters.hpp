@@ -19,7 +19,7 @@ namespace hmk {
 /// "pinned", "shared", ...: the names of HMK_REFUSED_*, empty beyond the known ones.
 std::string_view refusal_name(unsigned reason);
 
-inline constexpr std::size_t kReasons = 6;  ///< of policy::Reason
+inline constexpr std::size_t kReasons = 7;  ///< of policy::Reason
 /// "hot", "gather", "made_room", "exchange", "share", "put_back".
 std::string_view reason_name(policy::Reason reason);
 

@@ -105,6 +105,8 @@ std::string_view reason_text(policy::Reason reason) {
       return "another process has less of the tier than its weight gives it";
     case policy::Reason::kPutBack:
       return "hmkctl ab compares: back to where it lay before its first move";
+    case policy::Reason::kPlan:
+      return "the plan that was loaded has it there now";
   }
   return "";
 }

@@ -98,6 +98,7 @@ enum class Reason : std::uint8_t {
   kExchange,  // victim: all lower tiers are full, swaps with what replaces it
   kShare,     // victim: another process has less of the tier than its weight gives it
   kPutBack,   // to where it lay before its first move, whatever its hotness
+  kPlan,      // to where a plan of `hmkctl plan schedule` has it in this window
 };
 
 /// Move [start, start + length) of one process from node to node.

@@ -40,7 +40,16 @@ struct RecordedRegion {
 /// A move that has ended, or a piece of one.
 struct RecordedMove {
   /// The last one is what a newer hmkd may tell.
-  enum class Reason : std::uint8_t { hot, gather, made_room, exchange, share, put_back, other };
+  enum class Reason : std::uint8_t {
+    hot,
+    gather,
+    made_room,
+    exchange,
+    share,
+    put_back,
+    plan,
+    other
+  };
 
   std::uint64_t start = 0, length = 0;
   std::int32_t from = -1, to = -1;  ///< nodes

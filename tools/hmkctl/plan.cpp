@@ -18,7 +18,11 @@ Run make_plan(CLI::App& verb) {
           make_plan_schedule),
       add("size", "how much fast memory a program needs, by a recording of it", make_plan_size),
       add("cut", "which data should live in slow memory, for the least traffic between the two",
-          make_plan_cut)};
+          make_plan_cut),
+      add("load", "let the memory of a process follow a plan, instead of the policy",
+          make_plan_load),
+      add("drop", "let the policy decide about a process again", make_plan_drop),
+      add("status", "the processes that follow a plan, and how far they are", make_plan_status)};
   verb.require_subcommand(1);
   return [parts](const Context& context) {
     for (const auto& [part, run] : parts)

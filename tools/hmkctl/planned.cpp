@@ -33,7 +33,8 @@ std::vector<Range> ranges_of(const std::vector<HeatPieces::Piece>& pieces, const
     std::uint64_t from = pieces[i].start;
     for (const Schedule::Part* const part : parts[i]) {
       taken[i] += part->count;
-      const double share = taken[i] / all[i] * static_cast<double>(pieces[i].length / kPage);
+      const std::uint64_t pages = pieces[i].length / kPage;
+      const double share = taken[i] / all[i] * static_cast<double>(pages);
       const std::uint64_t until = part == parts[i].back()
                                       ? pieces[i].start + pieces[i].length
                                       : pieces[i].start + static_cast<std::uint64_t>(share) * kPage;

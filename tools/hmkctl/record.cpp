@@ -40,7 +40,7 @@ class RecordFile {
     auto done = write_end();
     if (done || !file_.cut(before_.bytes)) return done;
     now_ = before_;
-    if (const auto again = write_end(); !again) return again;
+    if (auto again = write_end(); !again) return again;
     return done;
   }
 

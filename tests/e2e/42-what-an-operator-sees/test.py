@@ -160,6 +160,11 @@ bound = ask("plan", "bound", "/run/r.hmkrec")
 moved = {row["placement"]: row["moved_bytes"] for row in bound["placements"]}.get("as recorded")
 lib.check(moved is None or moved >= HOT_TO - HOT_FROM, f"the recording knows the moves: {moved}")
 lib.check(bound["move_ns"] != 5000, f"and what they took: {bound['move_ns']} ns a page")
+hmkctl("plan", "schedule", "/run/r.hmkrec", "-o", "/run/r.hmkplan")
+loaded = ask("plan", "load", "/run/r.hmkplan", "--pid", touch.pid)["plans"][0]
+lib.check(loaded["found_percent"] > 90, f"the plan of a recording fits the program: {loaded}")
+hmkctl("plan", "status")
+hmkctl("plan", "drop", "--pid", touch.pid)
 rows = ask("heatmap", "--pid", touch.pid, "--intervals", 2, "--rows", 64)["rows"]
 means = {row["start"]: sum(v or 0 for v in row["hotness_percent"]) for row in rows}
 inside = [v for at, v in means.items() if hot <= at < hot + HOT_TO - HOT_FROM]
