@@ -125,6 +125,7 @@ std::string classes_text(const std::vector<ProcessClass>& classes) {
 
 Needs needs_of(const std::vector<ProcessClass>& classes) {
   std::vector<AttachRule> rules;
+  rules.reserve(classes.size());
   for (const ProcessClass& one : classes) rules.push_back(one.match);
   return needs_of(rules);
 }

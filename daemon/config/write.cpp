@@ -46,7 +46,7 @@ std::string quoted(const std::string& text) {
 
 std::string value_text(const Key& key, const Config& config) {
   const std::string text = key.get(config);
-  if (key.is_nested && text.starts_with('[')) return text;  // as YAML writes it
+  if (key.is_nested && text.starts_with('[')) return std::string(text);  // as YAML writes it
   if (!key.is_list || (!text.empty() && text.find(',') == text.npos)) return quoted(text);
   std::string list = "[";
   for (std::size_t from = 0; from < text.size();) {
