@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import Any, Dict, List
 
 KEYS, LIMIT = 5000, 20
@@ -39,6 +38,12 @@ def plant(at: str, value: str) -> None:
         assert link.recv(64) in (b"+OK\r\n", b"STORED\r\n")
 
 
+def listens(at: str) -> bool:
+    """The file of a socket is there before somebody listens."""
+    with socket.socket(socket.AF_UNIX) as link:
+        return link.connect_ex(at) == 0
+
+
 def play(at: str) -> None:
     load(at, "fill", "--keys", str(KEYS), "--value-size", "512B")
     for words in (["--keys-by", "latest", "--in-place"], ["--keys-by", "zipf", "--read-share", "50%"]):
@@ -59,7 +64,7 @@ with tempfile.TemporaryDirectory() as folder:
     with subprocess.Popen(command(path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             deadline = time.monotonic() + LIMIT
-            while not Path(path).exists():
+            while not listens(path):
                 assert process.poll() is None and time.monotonic() < deadline, f"{server} does not come up"
                 time.sleep(0.01)
             play(path)
