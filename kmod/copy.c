@@ -164,7 +164,8 @@ static void copy_in_parallel(struct hmk_chunk *c, int source)
  * How many pages the node can give and still be above the low watermark of all its zones.
  * Below it the next allocation of anybody wakes kswapd, for what only we have asked
  * for. hmkd plans for the high one: what lies between is for moves that cross.
- * This CPU's list counts as well: what it has drawn is taken from first.
+ * What lies in a CPU's list is not counted: of which kind and size is not told. It is taken
+ * from first, though, and then what is free is no less for the next chunk.
  */
 static unsigned long room_on(int node)
 {
@@ -175,7 +176,6 @@ static unsigned long room_on(int node)
 		if (!populated_zone(zone))
 			continue;
 		free += zone_page_state(zone, NR_FREE_PAGES);
-		free += READ_ONCE(raw_cpu_ptr(zone->per_cpu_pageset)->count);
 		kept += low_wmark_pages(zone);
 	}
 	return free > kept ? free - kept : 0;
