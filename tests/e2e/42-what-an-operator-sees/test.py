@@ -23,6 +23,7 @@ HMKCTL, CONTROL, LOG = lib.build("tools/hmkctl/hmkctl"), lib.CONTROL, Path("/run
 SHELL, GROUP = "/run/hmk-follow", Path("/sys/fs/cgroup/hmk-moved")
 MIB = 1 << 20
 SIZE, HOT_FROM, HOT_TO = 32 * MIB, 8 * MIB, 16 * MIB
+RECORDING = Path("/run/r.hmkrec")
 
 
 def config(text: str) -> str:
@@ -123,9 +124,14 @@ others_become_managed()
 
 touch.tell(f"loop write {area} {HOT_FROM >> 12} {HOT_TO >> 12} 1")
 hot = start + HOT_FROM
-hmkctl("set", "mode", "manage")
-recording = subprocess.Popen([HMKCTL, "--socket", CONTROL, "record", "/run/r.hmkrec", "--pid", str(touch.pid), "--for", "10min"],
+recording = subprocess.Popen([HMKCTL, "--socket", CONTROL, "record", str(RECORDING), "--pid", str(touch.pid), "--for", "10min"],
                              stdout=subprocess.DEVNULL)
+lib.wait_for(lambda: RECORDING.exists() and RECORDING.stat().st_size > 0, 30, "the recording begins before the moves")
+hmkctl("set", "mode", "manage")
+
+
+def newest_interval() -> int:
+    return int([target for target in quietly("status") if target["pid"] == touch.pid][0]["last_interval"]["seq"])
 
 
 def in_fast_memory() -> bool:
@@ -134,6 +140,8 @@ def in_fast_memory() -> bool:
 
 
 lib.wait_for(in_fast_memory, 90, "the hot part is in the fastest tier")
+last_before = newest_interval()
+lib.wait_for(lambda: newest_interval() >= last_before + 2, 30, "the interval in which it moved is recorded")
 hmkctl("set", "mode", "track-only")
 recording.send_signal(signal.SIGINT)
 lib.check(recording.wait(30) == 0, "record ends well on Ctrl-C")
@@ -153,14 +161,14 @@ why = ask("why", "--pid", touch.pid, hex(hot))["targets"][0]
 moves = [d for d in why["decisions"] if d["action"] == "promote" and d["moved_bytes"] > 0]
 lib.check(bool(why["region"] and why["intervals"] and moves), f"why knows the promotion: {moves[:1]}")
 lib.check(moves[0]["start"] <= hot < moves[0]["start"] + moves[0]["length"], "of that place")
-hmkctl("heatmap", "--record", "/run/r.hmkrec", "--rows", 16)
-hmkctl("heatmap", "--record", "/run/r.hmkrec", "--svg", "/run/r.svg")
+hmkctl("heatmap", "--record", RECORDING, "--rows", 16)
+hmkctl("heatmap", "--record", RECORDING, "--svg", "/run/r.svg")
 lib.check("<svg" in Path("/run/r.svg").read_text(encoding="utf-8"), "a picture of it is drawn")
-bound = ask("plan", "bound", "/run/r.hmkrec")
+bound = ask("plan", "bound", RECORDING)
 moved = {row["placement"]: row["moved_bytes"] for row in bound["placements"]}.get("as recorded")
 lib.check(moved is None or moved >= HOT_TO - HOT_FROM, f"the recording knows the moves: {moved}")
 lib.check(bound["move_ns"] != 5000, f"and what they took: {bound['move_ns']} ns a page")
-hmkctl("plan", "schedule", "/run/r.hmkrec", "-o", "/run/r.hmkplan")
+hmkctl("plan", "schedule", RECORDING, "-o", "/run/r.hmkplan")
 loaded = ask("plan", "load", "/run/r.hmkplan", "--pid", touch.pid)["plans"][0]
 lib.check(loaded["found_percent"] > 90, f"the plan of a recording fits the program: {loaded}")
 hmkctl("plan", "status")
