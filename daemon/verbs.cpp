@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 
@@ -14,6 +13,7 @@
 #include "config/write.hpp"
 #include "metrics/exposition.hpp"
 #include "report.hpp"
+#include "util/hex.hpp"
 #include "util/log.hpp"
 #include "util/suggest.hpp"
 
@@ -331,18 +331,6 @@ json verb_record(App& app, const Request& request) {
   const Target& target = *targets->front();
   if (const auto done = app.record(request, target); !done) return failed(done.error());
   return answer({{"target", {{"pid", target.pid()}, {"comm", target.process().comm}}}});
-}
-
-std::optional<std::string> from_hex(std::string_view text) {
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-    unsigned byte = 0;
-    const auto done = std::from_chars(text.data() + i, text.data() + i + 2, byte, 16);
-    if (done.ec != std::errc{} || done.ptr != text.data() + i + 2) return std::nullopt;
-    bytes.push_back(static_cast<char>(byte));
-  }
-  if (text.size() % 2 != 0) return std::nullopt;
-  return bytes;
 }
 
 /// A plan is longer than a request may be: it comes in parts.

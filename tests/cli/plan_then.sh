@@ -5,8 +5,7 @@
 set -eu
 hmkctl=$1 socket=$2
 shift 2
-file=$(mktemp)
-trap 'rm -f "$file" "$file.plan"' EXIT
-"$hmkctl" --socket "$socket" record "$file" --intervals 1 > /dev/null
-"$hmkctl" plan schedule "$file" -o "$file.plan" > /dev/null
-"$hmkctl" --socket "$socket" "$@" "$file.plan"
+plan=$(mktemp)
+trap 'rm -f "$plan"' EXIT
+sh "$(dirname "$0")/record_then.sh" "$hmkctl" "$socket" plan schedule -o "$plan" > /dev/null
+"$hmkctl" --socket "$socket" "$@" "$plan"

@@ -3,6 +3,7 @@
 
 #include "app_fixture.hpp"
 #include "recorder.hpp"
+#include "util/hex.hpp"
 
 namespace hmk::test {
 namespace {
@@ -127,11 +128,7 @@ class FollowerAppTest : public AppTest {
     return run_verb(*app_, {name, args, {0, may_change}, 7});
   }
   json load(const std::string& bytes) {
-    std::string hex;
-    for (const char byte : bytes) {
-      hex += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
-      hex += "0123456789abcdef"[static_cast<unsigned char>(byte) & 15];
-    }
+    const std::string hex = to_hex(bytes);
     const std::size_t half = hex.size() / 4 * 2;
     EXPECT_EQ(ask("plan-part", {{"hex", hex.substr(0, half)}})["ok"], true);
     EXPECT_EQ(ask("plan-part", {{"hex", hex.substr(half)}})["ok"], true);

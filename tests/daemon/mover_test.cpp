@@ -76,29 +76,28 @@ TEST_F(MoverTest, APieceThatMakesRoomIsFollowedByThePieceThatUsesIt) {
   EXPECT_EQ(mover_.counters().demoted_bytes, 9 * kMiB);
 }
 
-TEST_F(MoverTest, InPairsWhatMakesRoomLeadsByOnePieceMore) {
+/// Each of four promotions has a victim of its size.
+policy::Plan four_exchanges() {
   policy::Plan plan;
   for (std::uint64_t i = 0; i < 4; ++i) {
     plan.promotions.push_back(move_of(i * 8 * kMiB, 4 * kMiB, 3, 0));
     plan.demotions.push_back(move_of((64 + i * 8) * kMiB, 4 * kMiB, 0, 1));
     plan.demotions.back().serves = static_cast<std::uint32_t>(i);
   }
+  return plan;
+}
+
+TEST_F(MoverTest, InPairsWhatMakesRoomLeadsByOnePieceMore) {
   mover_.set_how({.flags = HMK_MOVE_PAIRED});
-  ASSERT_TRUE(mover_.start(plan, kFour, 1));
+  ASSERT_TRUE(mover_.start(four_exchanges(), kFour, 1));
   EXPECT_EQ(starts(0), (Starts{64 * kMiB, 72 * kMiB, 0, 80 * kMiB, 8 * kMiB, 88 * kMiB, 16 * kMiB,
                                24 * kMiB}));
   EXPECT_EQ(kernel_.tickets[0].how.flags, HMK_MOVE_PAIRED);
 }
 
 TEST_F(MoverTest, WithOneThreadToCopyAVictimLeadsByOnePieceAsNothingRunsBesideIt) {
-  policy::Plan plan;
-  for (std::uint64_t i = 0; i < 4; ++i) {
-    plan.promotions.push_back(move_of(i * 8 * kMiB, 4 * kMiB, 3, 0));
-    plan.demotions.push_back(move_of((64 + i * 8) * kMiB, 4 * kMiB, 0, 1));
-    plan.demotions.back().serves = static_cast<std::uint32_t>(i);
-  }
   mover_.set_how({.flags = HMK_MOVE_PAIRED, .copy_threads = 1});
-  ASSERT_TRUE(mover_.start(plan, kFour, 1));
+  ASSERT_TRUE(mover_.start(four_exchanges(), kFour, 1));
   EXPECT_EQ(starts(0), (Starts{64 * kMiB, 0, 72 * kMiB, 8 * kMiB, 80 * kMiB, 16 * kMiB, 88 * kMiB,
                                24 * kMiB}));
   EXPECT_EQ(kernel_.tickets[0].how.copy_threads, 1u);

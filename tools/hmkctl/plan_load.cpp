@@ -3,6 +3,7 @@
 // load, drop and status of `hmkctl plan`: what a running hmkd does with a plan.
 #include "plan.hpp"
 #include "record/tier_plan.hpp"
+#include "util/hex.hpp"
 
 namespace hmkctl {
 namespace {
@@ -25,16 +26,6 @@ const std::vector<Table>& plan_tables() {
   return kTables;
 }
 
-std::string to_hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const char byte : bytes) {
-    text += kDigits[static_cast<std::uint8_t>(byte) >> 4];
-    text += kDigits[static_cast<std::uint8_t>(byte) & 15];
-  }
-  return text;
-}
-
 int run_load(const Context& context, const std::string& file, int pid) {
   // Read here: with the rights of the caller, and an error names the file.
   const auto plan = hmk::read_plan(file);
@@ -42,7 +33,8 @@ int run_load(const Context& context, const std::string& file, int pid) {
   const std::string bytes = hmk::encode(*plan);
   Connection hmkd(context.socket);
   for (std::size_t at = 0; at < bytes.size(); at += kPartBytes)
-    if (const Reply sent = hmkd.ask("plan-part", {{"hex", to_hex(bytes.substr(at, kPartBytes))}});
+    if (const Reply sent =
+            hmkd.ask("plan-part", {{"hex", hmk::to_hex(bytes.substr(at, kPartBytes))}});
         sent.exit_code != kOk)
       return fail(context, sent);
   const Reply loaded = hmkd.ask("plan-load", {{"pid", pid}});
