@@ -59,7 +59,7 @@ std::vector<policy::RegionView> to_views(std::span<const hmk_record> records) {
 
 RecordedMove to_recorded(const policy::Move& move, std::uint64_t pages) {
   using Reason = RecordedMove::Reason;
-  static_assert(static_cast<int>(policy::Reason::kPlan) == static_cast<int>(Reason::plan));
+  static_assert(static_cast<int>(policy::Reason::kForPin) == static_cast<int>(Reason::for_pin));
   return {move.start,
           move.length,
           move.from,

@@ -15,7 +15,7 @@ std::string_view refusal_name(unsigned reason) {
 
 std::string_view reason_name(policy::Reason reason) {
   static constexpr std::array<std::string_view, kReasons> kNames{
-      "hot", "gather", "made_room", "exchange", "share", "put_back", "plan"};
+      "hot", "gather", "made_room", "exchange", "share", "put_back", "plan", "pin", "for_pin"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

@@ -107,6 +107,10 @@ std::string_view reason_text(policy::Reason reason) {
       return "hmkctl ab compares: back to where it lay before its first move";
     case policy::Reason::kPlan:
       return "the plan that was loaded has it there now";
+    case policy::Reason::kPin:
+      return "pinned to that tier";
+    case policy::Reason::kForPin:
+      return "makes room for pinned memory";
   }
   return "";
 }

@@ -344,9 +344,11 @@ void Mover::account(const Step& step, hmk_range_result result, bool goes_on) {
                  move.length, move.reason},
                 result);
   // What is put back was no error of the plan, and may be promoted again; what a plan beforehand
-  // brings back was to come back. Of a class an address does not say whether it is the same pages.
-  if (!gathers && move.reason != policy::Reason::kPutBack && move.reason != policy::Reason::kPlan &&
-      move.page_class == 0 && moved_pages(result) > 0)
+  // or a pin brings back was to come back. Of a class an address does not say whether it is the
+  // same pages.
+  const bool is_told = move.reason == policy::Reason::kPutBack ||
+                       move.reason == policy::Reason::kPlan || move.reason == policy::Reason::kPin;
+  if (!gathers && !is_told && move.page_class == 0 && moved_pages(result) > 0)
     counters_.returned_bytes +=
         ping_pong_.moved(move.start, move.length, {move.from, move.to}, tiers_, seq_);
   // A range that gave nothing, or mostly refused, would do so again at once. A tier

@@ -8,6 +8,7 @@
 
 #include "policy/demote.hpp"
 #include "policy/gain.hpp"
+#include "policy/pinned.hpp"
 #include "policy/rank.hpp"
 #include "policy/shares.hpp"
 
@@ -64,9 +65,11 @@ class InVain {
 class Planner {
  public:
   Planner(std::span<const ProcessView> processes, const PolicyParams& params)
-      : params_(params), shares_(make_shares(processes)) {}
+      : params_(params), processes_(processes), shares_(make_shares(processes)) {}
 
   std::vector<Plan> run() {
+    take_pinned(false);  // makes room for what rises
+    take_pinned(true);
     if (shares_.by_weight()) {
       run(Stage::kEntitled);
       run(Stage::kOwnLimit);
@@ -148,6 +151,44 @@ class Planner {
     claimant.cap.push_back(0);
     claimant.floor.push_back(0);
     return claimant;
+  }
+
+  void take_pinned(bool rises) {
+    for (std::size_t index = 0; index < processes_.size(); ++index) {
+      const TierOrder& order = holders_[index].order;
+      for (const Ledger::Displaced& what : processes_[index].pinned) {
+        const auto first = order.find(what.first), now = order.find(what.now);
+        if (!first || !now || (*first < *now) != rises) continue;
+        const Bytes limit = rises ? shares_.limit(index, Stage::kPinned) : what.bytes;
+        const auto most = first_part(what, limit);
+        if (!most) continue;  // with a later interval
+        const auto move = move_pinned(holders_, index, *most, room_, shares_);
+        if (move) take(index, *move);
+        const Bytes left = most->bytes - (move ? move->what.bytes : 0);
+        if (left != 0) owners_[index].plan.pinned_no_room[what.first] += left;
+      }
+    }
+  }
+
+  void take(std::size_t index, const PinnedMove& pinned) {
+    Plan& plan = owners_[index].plan;
+    const ProcessId process = processes_[index].process;
+    const auto serves = static_cast<std::uint32_t>(plan.promotions.size());
+    const ProcessId served = pinned.rises ? process : kNobody;
+    for (const RoomMade::Victim& victim : pinned.made.victims)
+      demote(victim, served, serves, Reason::kForPin);
+    (pinned.rises ? plan.promoted : plan.demoted) += pinned.what.bytes;
+    (pinned.rises ? plan.promotions : plan.demotions)
+        .push_back({.process = process,
+                    .start = pinned.what.start,
+                    .length = pinned.what.length,
+                    .bytes = pinned.what.bytes,
+                    .from = holders_[index].order.node(pinned.from),
+                    .to = holders_[index].order.node(pinned.to),
+                    .reason = Reason::kPin,
+                    .leaf_shift = kLargestLeaf,
+                    .served = served,
+                    .serves = serves});
   }
 
   void run(Stage stage) {
@@ -460,10 +501,17 @@ class Planner {
                                      .serves = serves,
                                      .saved_ns_per_s = owner.model.saved_ns_per_s(
                                          region.heat(), bytes, source_of(owner, from, to), to)});
-    for (const RoomMade::Victim& victim : made.victims) demote(victim, region.process, serves);
+    for (const RoomMade::Victim& victim : made.victims)
+      demote(victim, region.process, serves, why(victim));
   }
 
-  void demote(const RoomMade::Victim& victim, ProcessId served, std::uint32_t serves) {
+  static Reason why(const RoomMade::Victim& victim) {
+    if (victim.by_share) return Reason::kShare;
+    return victim.exchange ? Reason::kExchange : Reason::kMadeRoom;
+  }
+
+  void demote(const RoomMade::Victim& victim, ProcessId served, std::uint32_t serves,
+              Reason reason) {
     Owner& owner = owners_[victim.owner];
     const TierOrder& order = holders_[victim.owner].order;
     const Entry& region = owner.histogram[victim.id];
@@ -476,9 +524,7 @@ class Planner {
                                     .page_class = static_cast<std::uint8_t>(region.page_class),
                                     .from = order.node(victim.from),
                                     .to = order.node(victim.to),
-                                    .reason = victim.by_share   ? Reason::kShare
-                                              : victim.exchange ? Reason::kExchange
-                                                                : Reason::kMadeRoom,
+                                    .reason = reason,
                                     .leaf_shift = static_cast<std::uint8_t>(region.leaf_shift),
                                     .whi_q16 = region.whi_q16,
                                     .served = served,
@@ -520,6 +566,7 @@ class Planner {
   }
 
   const PolicyParams& params_;
+  std::span<const ProcessView> processes_;
   std::vector<Owner> owners_;
   std::vector<Holder> holders_;  // of the same processes
   Room room_;

@@ -12,6 +12,7 @@
 
 #include "policy/gain.hpp"
 #include "policy/histogram.hpp"
+#include "policy/ledger.hpp"
 #include "policy/shares.hpp"
 #include "policy/types.hpp"
 
@@ -27,6 +28,10 @@ struct ProcessView {
   std::vector<Bytes> floor = {};   // by tier: others never leave it less; shorter: nothing
   Bytes promote_limit = kNoBound;  // of its own, within that of all
   Measured measured = {};          // what its moves took and its heat lasts
+  // What is pinned to another tier than that it is in; `first` is a node of the tier it belongs to.
+  // Of `histogram` it takes no part.
+  std::span<const Ledger::Displaced> pinned = {};
+  ProcessId process = 0;  // of what is pinned
 };
 
 /// Chooses the moves of one interval over all processes (HK-32, A-20); one plan for each.

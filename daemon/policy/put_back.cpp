@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "policy/tier_order.hpp"
+#include "policy/wanted.hpp"
 
 namespace hmk::policy {
 namespace {
 
 constexpr ProcessId kOurs = 0, kAnother = 1;
-// Of an extent nobody remembers how large its pages are.
-constexpr std::uint8_t kLargestLeaf = 21;
 
 Move back_move(const Ledger::Displaced& extent) {
   return {.process = kOurs,

@@ -114,6 +114,7 @@ void Shares::divide_all(std::span<const Claimant> claimants, const Room& room) {
 
 Bytes Shares::limit(std::size_t who, Stage stage) const {
   const Owner& o = owners_[who];
+  if (stage == Stage::kPinned) return left_;
   return std::min({left_, o.own, stage == Stage::kRemainder ? left_ : o.limit});
 }
 
@@ -137,6 +138,7 @@ Claim Shares::claim(std::size_t taker, std::size_t owner, std::size_t place, Sta
   const Owner& other = owners_[owner];
   const std::uint32_t tier = other.tiers[place];
   const Bytes spare = at_least_zero(other.held[tier] - other.floor[tier]);
+  if (stage == Stage::kPinned) return {Claim::Of::kAny, spare};
   if (!by_weight_) return {Claim::Of::kColder, spare};
   const std::int64_t above = other.held[tier] - other.entitled[tier];
   if (above <= 0) return {Claim::Of::kIdle, spare};

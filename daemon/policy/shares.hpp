@@ -50,8 +50,9 @@ struct Claim {
 
 class Shares {
  public:
-  /// A plan is made in stages when weights count.
+  /// What is pinned comes first. The rest of a plan is made in stages when weights count.
   enum class Stage {
+    kPinned,     // what is pinned, out of all of the limit: others keep their floors
     kEntitled,   // what each is entitled to and lacks, out of its part of the limit
     kOwnLimit,   // anything, out of its part of the limit
     kRemainder,  // anything, out of what others did not use

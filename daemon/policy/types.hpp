@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace hmk::policy {
@@ -19,6 +20,7 @@ using ProcessId = std::uint32_t;   // the caller's number for a process
 using HotnessQ16 = std::uint32_t;  // 16 fraction bits, 0 .. hotness_max
 
 inline constexpr NodeId kNoNode = -1;
+inline constexpr ProcessId kNobody = ~0u;
 inline constexpr std::uint32_t kOneQ16 = 1u << 16;
 inline constexpr Bytes kPage = 4096;
 
@@ -99,6 +101,8 @@ enum class Reason : std::uint8_t {
   kShare,     // victim: another process has less of the tier than its weight gives it
   kPutBack,   // to where it lay before its first move, whatever its hotness
   kPlan,      // to where a plan of `hmkctl plan schedule` has it in this window
+  kPin,       // pinned to that tier
+  kForPin,    // victim: makes room for what is pinned
 };
 
 /// Move [start, start + length) of one process from node to node.
@@ -114,7 +118,9 @@ struct Move {
   Reason reason = Reason::kHot;
   std::uint8_t leaf_shift = 12;  // of the region
   HotnessQ16 whi_q16 = 0;        // of the region, for the log and for `hmkctl why`
-  ProcessId served = 0;          // whose promotion it serves: its own, or another's that needs room
+  // Whose promotion it serves: its own, or another's that needs room; kNobody: it is one of its
+  // own.
+  ProcessId served = 0;
   std::uint32_t serves = 0;  // index in that process's promotions: itself, or what room is made for
   double saved_ns_per_s = 0;  // expected of `bytes`, per second; what a victim loses is below 0
 
@@ -142,6 +148,8 @@ struct Plan {
   std::uint64_t no_room = 0;     // candidates whose victims had nowhere to go
   bool limit_reached = false;    // candidates were left when promote_limit was spent
   std::vector<Stayed> stayed;    // each node once; without what was not accessed
+  // Bytes that are pinned to the tier of a node, and find no room beside what else is pinned there.
+  std::map<NodeId, Bytes> pinned_no_room;
 
   bool operator==(const Plan&) const = default;
 };

@@ -48,6 +48,8 @@ struct RecordedMove {
     share,
     put_back,
     plan,
+    pin,
+    for_pin,
     other
   };
 
