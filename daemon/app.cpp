@@ -47,6 +47,7 @@ App::~App() {
 Result<void> App::start() {
   if (Result<void> known = check_tiers(read_machine(options_.root), config_->tiers); !known)
     return known;
+  if (Result<void> known = check_pins(see_machine(), *config_); !known) return known;
   if (auto calibration = calibration_for(*config_))
     calibration_ = *std::move(calibration);
   else

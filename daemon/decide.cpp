@@ -61,7 +61,8 @@ policy::ProcessView view_of(const Target& target, std::span<const policy::TierVi
                            .tiers = tiers,
                            .weight = weight_of(config, target.pid(), comm),
                            .promote_limit = target.balance().governor().limit(limit),
-                           .measured = target.balance().plans_by()};
+                           .measured = target.balance().plans_by(),
+                           .process = static_cast<policy::ProcessId>(target.pid())};
   for (std::size_t t = 0; t < target.tiers().size(); ++t) {
     view.cap.push_back(bound_of(config.caps, target.pid(), comm, t).value_or(policy::kNoBound));
     view.floor.push_back(bound_of(config.floors, target.pid(), comm, t).value_or(0));
@@ -92,6 +93,11 @@ void decide_together(const std::vector<Target*>& seen, const Surroundings& aroun
   std::vector<policy::ProcessView> views;
   for (std::size_t i = 0; i < seen.size(); ++i)
     views.push_back(view_of(*seen[i], tiers[i], params.promote_limit));
+  std::vector<std::vector<policy::Ledger::Displaced>> pinned;
+  pinned.reserve(seen.size());
+  for (const Target* const target : seen)
+    pinned.push_back(target->misplaced_pins(params.promote_limit));
+  for (std::size_t i = 0; i < seen.size(); ++i) views[i].pinned = pinned[i];
   if (seen.size() > 1 || !seen.front()->config().caps.empty())  // else nobody asks
     for (std::size_t i = 0; i < seen.size(); ++i) views[i].held = held_by(*seen[i], tiers[i]);
 

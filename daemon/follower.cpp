@@ -9,10 +9,7 @@
 namespace hmk {
 namespace {
 
-using policy::Ledger;
-
-constexpr double kLeastFound = 50;  // percent of the planned memory
-constexpr std::uint64_t kHuge = 2ull << 20;
+constexpr double kLeastFound = 50;   // percent of the planned memory
 constexpr double kAlike = 1.0 / 16;  // sizes of one tier at two boots of a machine
 
 std::string text_of(const RecordedTier& tier) {
@@ -49,37 +46,6 @@ std::optional<Error> difference(const TierPlan& plan, const RecordedMachine& her
   return std::nullopt;
 }
 
-/// Its first part, of about so many bytes and whole huge pages where it has any.
-std::optional<Ledger::Displaced> cut(Ledger::Displaced one, std::uint64_t bytes) {
-  if (one.bytes <= bytes) return one;
-  const double part = static_cast<double>(bytes) / static_cast<double>(one.bytes);
-  const auto end = one.start + static_cast<std::uint64_t>(part * static_cast<double>(one.length));
-  const std::uint64_t length =
-      end / kHuge * kHuge > one.start ? end / kHuge * kHuge - one.start : 0;
-  if (length == 0) return std::nullopt;
-  one.bytes =
-      static_cast<std::uint64_t>(static_cast<double>(one.bytes) * static_cast<double>(length) /
-                                 static_cast<double>(one.length)) /
-      HMK_PAGE_SIZE * HMK_PAGE_SIZE;
-  one.length = length;
-  return one;
-}
-
-/// What of a record lies in another tier than `wanted`: of [start, end) its share.
-std::optional<Ledger::Displaced> displaced(const hmk_record& record, std::uint64_t start,
-                                           std::uint64_t end, const TierNodes& tiers, int wanted) {
-  const auto away = std::min(record.away_pages, record.resident_pages);
-  const int tier = tier_of(tiers, record.node), away_tier = tier_of(tiers, record.away_node);
-  std::uint64_t pages = 0;
-  if (tier >= 0 && tier != wanted) pages += record.resident_pages - away;
-  if (away_tier >= 0 && away_tier != wanted) pages += away;
-  const double share = static_cast<double>(end - start) / static_cast<double>(record.length);
-  const auto bytes = static_cast<std::uint64_t>(static_cast<double>(pages) * share) * HMK_PAGE_SIZE;
-  if (bytes == 0) return std::nullopt;
-  return Ledger::Displaced{start, end - start, bytes, tiers[static_cast<std::size_t>(wanted)][0],
-                           tier >= 0 && tier != wanted ? record.node : record.away_node};
-}
-
 }  // namespace
 
 Result<Follower> Follower::make(TierPlan plan, const RecordedMachine& machine,
@@ -95,14 +61,14 @@ Result<Follower> Follower::make(TierPlan plan, const RecordedMachine& machine,
 }
 
 /// In address order, by which the mappings are.
-std::vector<Follower::Range> Follower::ranges_in(const std::vector<RecordedMapping>& mappings) {
+std::vector<policy::Wanted> Follower::ranges_in(const std::vector<RecordedMapping>& mappings) {
   std::map<std::pair<std::string, std::uint64_t>, const PlannedMapping*> planned;
   std::uint64_t all = 0, found = 0;
   for (const PlannedMapping& one : plan_.mappings) {
     planned.emplace(std::pair(one.name, one.before), &one);
     for (const PlannedPiece& piece : one.pieces) all += piece.length;
   }
-  std::vector<Range> ranges;
+  std::vector<policy::Wanted> ranges;
   std::map<std::string, std::uint64_t> seen;
   for (const RecordedMapping& mapping : mappings) {
     const auto one = planned.find({mapping.name, seen[mapping.name]++});
@@ -110,7 +76,7 @@ std::vector<Follower::Range> Follower::ranges_in(const std::vector<RecordedMappi
     for (const PlannedPiece& piece : one->second->pieces) {
       const std::uint64_t start = std::min(mapping.start + piece.offset, mapping.end);
       const std::uint64_t end = std::min(start + piece.length, mapping.end);
-      if (start < end) ranges.push_back({start, end, &piece.tier});
+      if (start < end) ranges.push_back({start, end, piece.tier[window_]});
       found += end - start;
     }
   }
@@ -118,35 +84,12 @@ std::vector<Follower::Range> Follower::ranges_in(const std::vector<RecordedMappi
   return ranges;
 }
 
-std::vector<Ledger::Displaced> Follower::misplaced(std::span<const hmk_record> records,
-                                                   const std::vector<RecordedMapping>& mappings,
-                                                   const TierNodes& tiers, std::uint64_t now_ns,
-                                                   std::uint64_t most) {
+std::vector<policy::Wanted> Follower::wanted(const std::vector<RecordedMapping>& mappings,
+                                             std::uint64_t now_ns) {
   if (!begin_ns_) begin_ns_ = now_ns;
   window_ = static_cast<std::uint32_t>(
       std::min<std::uint64_t>((now_ns - *begin_ns_) / plan_.window_ns, plan_.windows - 1));
-  misplaced_bytes_ = 0;
-  std::vector<Ledger::Displaced> found;
-  std::uint64_t up = 0, down = 0;
-  auto record = records.begin();
-  for (const Range& range : ranges_in(mappings)) {
-    const int wanted = (*range.tier)[window_];
-    if (static_cast<std::size_t>(wanted) >= tiers.size()) continue;  // a node has gone since
-    while (record != records.end() && record->start + record->length <= range.start) ++record;
-    for (auto at = record; at != records.end() && at->start < range.end; ++at) {
-      const std::uint64_t start = at->start, end = start + at->length;
-      const auto one =
-          displaced(*at, std::max(start, range.start), std::min(end, range.end), tiers, wanted);
-      if (!one) continue;
-      misplaced_bytes_ += one->bytes;
-      std::uint64_t& moves = wanted < tier_of(tiers, one->now) ? up : down;
-      const auto now = cut(*one, most - moves);  // the rest with the next interval
-      if (!now) continue;
-      moves += now->bytes;
-      found.push_back(*now);
-    }
-  }
-  return found;
+  return ranges_in(mappings);
 }
 
 }  // namespace hmk

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// A plan of `hmkctl plan schedule` on another run of the program: which of its memory lies where
-// the plan does not have it now. Memory is found again by the name and the order of its mappings.
+// A plan of `hmkctl plan schedule` on another run of the program: which tier it has for which of
+// the program's memory now. Memory is found again by the name and the order of its mappings.
 // The clock of the plan begins with the first question.
 //
 //   Result<Follower> follower = Follower::make(plan, machine, parse_mappings(maps));
-//   plan_of(follower->misplaced(records, parse_mappings(maps), tiers, now_ns));
+//   misplaced(records, follower->wanted(parse_mappings(maps), now_ns), tiers, most);
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "device/device.hpp"
-#include "mover/tier_nodes.hpp"
-#include "policy/ledger.hpp"
+#include "misplaced.hpp"
 #include "record/tier_plan.hpp"
 
 namespace hmk {
@@ -26,12 +24,11 @@ class Follower {
   static Result<Follower> make(TierPlan plan, const RecordedMachine& machine,
                                const std::vector<RecordedMapping>& mappings);
 
-  /// At most `most` bytes that are to rise, and as many that are to fall; in address order.
-  /// `tiers`: nodes of each. `now_ns`: of the module's clock.
-  std::vector<policy::Ledger::Displaced> misplaced(std::span<const hmk_record> records,
-                                                   const std::vector<RecordedMapping>& mappings,
-                                                   const TierNodes& tiers, std::uint64_t now_ns,
-                                                   std::uint64_t most);
+  /// What this process's plan has in which tier at `now_ns` of the module's clock.
+  std::vector<policy::Wanted> wanted(const std::vector<RecordedMapping>& mappings,
+                                     std::uint64_t now_ns);
+  /// The part of it that lies elsewhere, as found of what wanted() has told last.
+  void found(const Misplaced& misplaced) { misplaced_bytes_ = misplaced.bytes; }
 
   const TierPlan& plan() const { return plan_; }
   std::uint32_t window() const { return window_; }  ///< at the last question, from 0
@@ -40,13 +37,8 @@ class Follower {
   double found_percent() const { return found_percent_; }
 
  private:
-  struct Range {
-    std::uint64_t start = 0, end = 0;
-    const std::vector<std::uint8_t>* tier = nullptr;
-  };
-
   explicit Follower(TierPlan plan) : plan_(std::move(plan)) {}
-  std::vector<Range> ranges_in(const std::vector<RecordedMapping>& mappings);
+  std::vector<policy::Wanted> ranges_in(const std::vector<RecordedMapping>& mappings);
 
   TierPlan plan_;
   std::optional<std::uint64_t> begin_ns_;

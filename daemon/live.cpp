@@ -143,6 +143,8 @@ Result<void> App::take_over(Config now) {
   if (now.tiers != config_->tiers)
     if (Result<void> known = check_tiers(read_machine(options_.root), now.tiers); !known)
       return known;
+  if (now.pins != config_->pins || now.tiers != config_->tiers)
+    if (Result<void> known = check_pins(see_machine(), now); !known) return known;
   auto calibration = calibration_for(now);
   if (!calibration && now.calibration != config_->calibration) return calibration.error();
   const auto next = std::make_shared<const Config>(std::move(now));
@@ -153,7 +155,10 @@ Result<void> App::take_over(Config now) {
     spdlog::warn("calibration is not used reason=\"{}\"", calibration.error().line());
   calibration_ = calibration ? *std::move(calibration) : std::nullopt;
   const auto old = std::exchange(config_, next);
-  for (const auto& [target, config] : own) target->configure(config);
+  for (const auto& [target, config] : own) {
+    target->configure(config);
+    if (config_->pins != old->pins && target->has_seen()) target->prepare(around());
+  }
   if (config_->attach_poll != old->attach_poll) finder_.set_period(config_->attach_poll);
   if (config_->attach != old->attach) rules_changed(old->attach);
   spdlog::set_level(spdlog::level::from_str(config_->log_level));

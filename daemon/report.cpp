@@ -9,6 +9,7 @@
 #include <map>
 
 #include "app.hpp"
+#include "config/pins.hpp"
 #include "gain_report.hpp"
 #include "metrics/hot_set.hpp"
 #include "page_classes.hpp"
@@ -17,6 +18,34 @@ namespace hmk {
 namespace {
 
 using nlohmann::json;
+
+/// The pin that names an address; null: none does.
+json pin_at(const Target& target, std::uint64_t address) {
+  const auto& pinned = target.pinned();
+  const auto at = std::ranges::upper_bound(pinned, address, {}, &policy::Wanted::end);
+  if (at == pinned.end() || at->start > address) return json();
+  return to_string(target.config().pins[at->by]);
+}
+
+/// Of each pin that names memory of this process.
+json pins_of(const Target& target) {
+  const std::vector<Presence> there = target.pins_there();
+  std::map<int, std::uint64_t> no_room;  // by tier
+  for (const auto& [node, bytes] : target.pinned_no_room())
+    no_room[tier_of_node(target.tiers(), node)] += bytes;
+  json rows = json::array();
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    if (std::ranges::find(target.pinned(), i, &policy::Wanted::by) == target.pinned().end())
+      continue;
+    const Pin& pin = target.config().pins[i];
+    rows.push_back({{"pin", to_string(pin)},
+                    {"tier", pin.tier + 1},
+                    {"bytes", there[i].bytes},
+                    {"elsewhere_bytes", there[i].elsewhere_bytes},
+                    {"no_room_bytes", std::min(there[i].elsewhere_bytes, no_room[pin.tier])}});
+  }
+  return rows;
+}
 
 double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
@@ -324,6 +353,8 @@ json region_now(const Target& target, std::uint64_t address) {
       records, [&](const hmk_record& record) { return holds(record, address); });
   if (found == records.end()) return json();
   json row = region_of(*found, target.tiers());
+  row["pin"] = pin_at(target, address);
+  if (!row["pin"].is_null()) row["state"].push_back("pinned");
   if (target.mover().back_off().is_blocked(found->start, found->length,
                                            target.snapshot().interval.seq))
     row["state"].push_back("backed-off");
@@ -440,6 +471,7 @@ json report_status(App& app, const std::vector<Target*>& shown) {
                        {"mode", mode_of(*target, app)},
                        {"home_nodes", target->homes()},
                        {"tiers", tiers_of(*target, app)},
+                       {"pins", pins_of(*target)},
                        {"gain", report_gain(*target)},
                        {"last_interval", last_interval_of(*target)}});
   return {{"daemon", report_daemon(app)}, {"targets", targets}};

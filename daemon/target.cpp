@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "config/pins.hpp"
 #include "config/whom.hpp"
 #include "device/features.hpp"
 #include "mover/copy_threads.hpp"
@@ -122,18 +123,55 @@ policy::Plan Target::followed_plan(const Surroundings& around, policy::Bytes mos
   std::vector<hmk_record> records = snapshot_.records;
   std::erase_if(records, [&](const hmk_record& one) { return !may_move(one, Counting::no); });
   const auto maps = read_text(around.root / "proc" / std::to_string(pid_) / "maps");
-  policy::Plan plan =
-      policy::put_back(follower_->misplaced(records, parse_mappings(maps.value_or("")),
-                                            tier_nodes(), snapshot_.interval.end_ns, most),
-                       tier_views(around));
+  const auto wanted =
+      follower_->wanted(parse_mappings(maps.value_or("")), snapshot_.interval.end_ns);
+  const Misplaced found = misplaced(records, policy::joined(pinned_, wanted), tier_nodes(), most);
+  follower_->found(found);
+  policy::Plan plan = policy::put_back(found.extents, tier_views(around));
   for (auto* const moves : {&plan.promotions, &plan.demotions})
-    for (policy::Move& move : *moves) move.reason = policy::Reason::kPlan;
+    for (policy::Move& move : *moves)
+      move.reason = is_pinned(move) ? policy::Reason::kPin : policy::Reason::kPlan;
   return plan;
+}
+
+bool Target::is_pinned(const policy::Move& move) const {
+  const auto at = std::ranges::upper_bound(pinned_, move.start, {}, &policy::Wanted::end);
+  return at != pinned_.end() && at->start <= move.start;
+}
+
+/// What has moved too often or was read too little is pinned all the same.
+std::vector<policy::Ledger::Displaced> Target::misplaced_pins(policy::Bytes most) const {
+  if (pinned_.empty()) return {};
+  std::vector<hmk_record> records = snapshot_.records;
+  std::erase_if(records, [&](const hmk_record& one) {
+    return mover_.is_moving(one.start, one.length) ||
+           mover_.back_off().is_blocked(one.start, one.length, snapshot_.interval.seq);
+  });
+  return misplaced(records, pinned_, tier_nodes(), most).extents;
+}
+
+std::vector<Presence> Target::pins_there() const {
+  return presence_of(snapshot_.records, pinned_, tier_nodes(), config_->pins.size());
+}
+
+/// Mappings are read anew each time: the program may have mapped since.
+void Target::look_at_pins(const Surroundings& around) {
+  has_new_pins_ = false;
+  pinned_.clear();
+  const auto names_it = [&](const Pin& pin) { return is_pin_of(pin, pid_, process_.comm); };
+  if (std::ranges::none_of(config_->pins, names_it)) return;
+  const auto maps = read_text(around.root / "proc" / std::to_string(pid_) / "maps");
+  pinned_ = pinned_in(config_->pins, pid_, process_.comm, parse_mappings(maps.value_or("")));
 }
 
 void Target::configure(std::shared_ptr<const Config> config) {
   const auto before = std::exchange(config_, std::move(config));
   if (mode() != Mode::manage) stop_moves();
+  if (before->pins != config_->pins) {
+    stop_moves();
+    pinned_.clear();  // by number of a pin
+    has_new_pins_ = true;
+  }
   if (!config_->join_huge) joiner_.stop();
   if (before->overhead_bp != config_->overhead_bp && balance_.effort().is_reduced()) spend();
 }
@@ -190,6 +228,7 @@ void Target::step(const Surroundings& around) {
   resident_.reset();
   history_.saw(snapshot_);
   look_around(around);
+  look_at_pins(around);
   const std::vector<policy::RegionView> parts = part_views(Counting::yes);
   rank(parts);
   std::vector<policy::RegionView> regions;
@@ -224,7 +263,9 @@ void Target::look_around(const Surroundings& around) {
 
 void Target::prepare(const Surroundings& around) {
   order_tiers(around);
-  if (nodes_of(tiers_) != ranked_nodes_) rank(part_views(Counting::no));
+  const bool has_new_pins = has_new_pins_;
+  if (has_new_pins) look_at_pins(around);
+  if (has_new_pins || nodes_of(tiers_) != ranked_nodes_) rank(part_views(Counting::no));
 }
 
 void Target::order_tiers(const Surroundings& around) {
@@ -300,7 +341,8 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
   return views;
 }
 
-void Target::rank(std::span<const policy::RegionView> regions) {
+/// What is pinned takes no part: it neither makes room nor competes.
+void Target::rank(const std::vector<policy::RegionView>& regions) {
   const std::vector<policy::NodeId> nodes = nodes_of(tiers_);
   const policy::Histogram::Shape shape{config_->buckets, snapshot_.interval.hotness_max};
   if (nodes != ranked_nodes_ || shape.buckets != shape_.buckets ||
@@ -309,7 +351,11 @@ void Target::rank(std::span<const policy::RegionView> regions) {
     shape_ = shape;
     ranked_nodes_ = nodes;
   }
-  ranking_.update(static_cast<policy::ProcessId>(pid_), regions);
+  const auto process = static_cast<policy::ProcessId>(pid_);
+  if (pinned_.empty())
+    ranking_.update(process, regions);
+  else
+    ranking_.update(process, policy::set_apart(regions, pinned_));
 }
 
 /// CPU time comes in ticks: up to one more has been used.
@@ -371,6 +417,7 @@ void Target::account(const policy::Plan& plan) {
   promoted_before_ = moved.promoted_bytes;
   demoted_before_ = moved.demoted_bytes;
   history_.decided(snapshot_.interval.seq, plan);
+  tell_pins(plan);
   if (balance_.planned(plan)) spend();
   planned_promote_bytes_ += plan.promoted;
   planned_demote_bytes_ += plan.demoted;
@@ -385,6 +432,18 @@ void Target::account(const policy::Plan& plan) {
       pid_, snapshot_.interval.seq, snapshot_.interval.nr_regions, snapshot_.interval.nr_samples,
       snapshot_.interval.profile_ns, snapshot_.interval.budget_ns, plan.promoted, plan.demoted,
       last_->promoted_bytes, last_->demoted_bytes, plan.no_gain, plan.no_room);
+}
+
+/// Once, until it fits again.
+void Target::tell_pins(const policy::Plan& plan) {
+  const bool did_fit = pinned_no_room_.empty();
+  pinned_no_room_ = plan.pinned_no_room;
+  if (!did_fit) return;
+  for (const auto& [node, bytes] : pinned_no_room_)
+    spdlog::warn(
+        "pins without room pid={} comm={} tier={} bytes={} hint=\"more is pinned to it than fits; "
+        "see 'hmkctl status'\"",
+        pid_, printable_word(process_.comm), tier_of_node(tiers_, node) + 1, bytes);
 }
 
 void Target::move(const policy::Plan& plan, const Surroundings& around) {

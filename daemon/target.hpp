@@ -25,6 +25,7 @@
 #include "metrics/history.hpp"
 #include "metrics/timeline.hpp"
 #include "mover/mover.hpp"
+#include "pinned.hpp"
 #include "policy/balance.hpp"
 #include "policy/plan.hpp"
 #include "policy/rank.hpp"
@@ -94,6 +95,16 @@ class Target {
   /// What it has to move now: of promotions and of demotions at most so many bytes.
   policy::Plan followed_plan(const Surroundings& around, policy::Bytes most);
 
+  /// What is pinned and lies elsewhere: as much as may move in an interval.
+  std::vector<policy::Ledger::Displaced> misplaced_pins(policy::Bytes most) const;
+  /// Of its memory what is pinned, and by which pin of config().
+  const std::vector<policy::Wanted>& pinned() const { return pinned_; }
+  /// By pin of config(), as the last interval saw it.
+  std::vector<Presence> pins_there() const;
+  /// Of the last plan: what was pinned elsewhere and found no room beside what else is pinned.
+  /// By a node of the tier.
+  const std::map<policy::NodeId, policy::Bytes>& pinned_no_room() const { return pinned_no_room_; }
+
   /// Intervals since the last decision, and whether the next one should wait for one.
   unsigned new_intervals() const { return new_intervals_; }
   bool is_awaited() const { return is_awaited_; }
@@ -141,7 +152,9 @@ class Target {
 
  private:
   void step(const Surroundings& around);
-  void rank(std::span<const policy::RegionView> regions);
+  bool is_pinned(const policy::Move& move) const;
+  void look_at_pins(const Surroundings& around);
+  void rank(const std::vector<policy::RegionView>& regions);
   void weigh(const Surroundings& around, const policy::Balance::Seen& seen);
   void order_tiers(const Surroundings& around);
   enum class Counting { no, yes };  // what stays, and why
@@ -159,6 +172,7 @@ class Target {
   std::vector<policy::RegionView> join_views() const;
   bool is_there(const policy::Join& join, const policy::Plan& plan);
   void account(const policy::Plan& plan);
+  void tell_pins(const policy::Plan& plan);
   void spend();
   Moment moment(Mode mode) const;
   void check(const Result<void>& moved);
@@ -178,6 +192,9 @@ class Target {
   NumaBalancing numa_balancing_;
   std::optional<Mode> held_;
   std::optional<Follower> follower_;
+  std::vector<policy::Wanted> pinned_;
+  std::map<policy::NodeId, policy::Bytes> pinned_no_room_;
+  bool has_new_pins_ = false;  ///< that are not looked at yet
   bool is_putting_back_ = false;
   bool has_told_threads_ = false;  ///< that copy_threads is ignored
 

@@ -30,6 +30,16 @@ using TierRates = std::map<std::pair<int, int>, std::uint64_t>;
 /// Bytes by "PROCESS/TIER": config/whom.hpp.
 using SizeByProcess = std::map<std::string, std::uint64_t, std::less<>>;
 
+/// Memory that belongs in a tier whatever its hotness: config/pins.hpp.
+struct Pin {
+  std::string process;               ///< PID, or command, with * and ?
+  std::string mapping = {};          ///< as in /proc/PID/maps, with * and ?; empty: a range
+  std::uint64_t start = 0, end = 0;  ///< addresses
+  int tier = 0;                      ///< from 0, the fastest
+
+  bool operator==(const Pin&) const = default;
+};
+
 /// Processes with settings of their own: config/classes.hpp.
 struct ProcessClass {
   AttachRule match;                                           ///< whom
@@ -83,6 +93,7 @@ struct Config {
   bool shares_by_weight = true;  ///< false: the hottest win
   std::uint32_t own_weight = 1;  ///< where none is given
   SizeByProcess caps, floors;    ///< in a tier; "/TIER": of all others
+  std::vector<Pin> pins;
 
   // How it is moved.
   Copy copy = Copy::automatic;

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "config/classes.hpp"
+#include "config/pins.hpp"
 #include "config/tier_list.hpp"
 #include "config/whom.hpp"
 #include "util/log.hpp"
@@ -140,6 +141,13 @@ Result<void> set_classes(Config& c, std::string_view text) {
   auto classes = parse_classes(text);
   if (!classes) return classes.error();
   c.classes = *std::move(classes);
+  return {};
+}
+
+Result<void> set_pins(Config& c, std::string_view text) {
+  auto pins = parse_pins(text);
+  if (!pins) return pins.error();
+  c.pins = *std::move(pins);
   return {};
 }
 
@@ -342,6 +350,8 @@ const std::array kKeys{
     Key{"floors", "none, or PROCESS/TIER=SIZE", kLive, kOwn,
         [](Config& c, Text t) { return set_bounds(c.floors, t); },
         [](const Config& c) { return bounds_text(c.floors); }, true},
+    Key{"pins", "none, or PROCESS/MAPPING=TIER and PID/0xSTART-0xEND=TIER", kLive, kOwn, set_pins,
+        [](const Config& c) { return pins_text(c.pins); }, true},
     Key{"move", "auto or sync", kLive, kOwn,
         [](Config& c, Text t) {
           return set_word(c.copy, t, "auto", Copy::automatic, "sync", Copy::sync);
@@ -397,7 +407,7 @@ const std::array kKeys{
 
 /// By key: for completion.
 using Words = std::vector<std::string_view>;
-const std::array<std::pair<std::string_view, Words>, 30> kWords{{
+const std::array<std::pair<std::string_view, Words>, 31> kWords{{
     {"mode", {"track-only", "dry-run", "manage"}},
     {"windows", {"adaptive", "equal"}},
     {"tau1", {"auto"}},
@@ -417,6 +427,7 @@ const std::array<std::pair<std::string_view, Words>, 30> kWords{{
     {"weights", {"equal", "none"}},
     {"caps", {"none"}},
     {"floors", {"none"}},
+    {"pins", {"none"}},
     {"move", {"auto", "sync"}},
     {"copy_threads", {"auto"}},
     {"shared", {"no", "yes"}},

@@ -114,6 +114,17 @@ TEST(Config, RefusesWhatGivesNoProcessAnything) {
     EXPECT_EQ(problems_of(line).size(), 1u) << line;
 }
 
+TEST(Config, ReadsPinsAsAListInQuotesOrWithout) {
+  for (const char* const text : {"pins:\n  - redis-server/[heap]=1\n  - 4711/0x1000-0x2000=2\n",
+                                 "pins: ['redis-server/[heap]=1', 4711/0x1000-0x2000=2]\n",
+                                 "pins: redis-server/[heap]=1,4711/0x1000-0x2000=2\n"}) {
+    const ConfigOrProblems got = read_config_text(text, "f.yaml");
+    ASSERT_EQ(got.problems, Lines{}) << text;
+    EXPECT_EQ(find_key("pins")->get(got.config), "redis-server/[heap]=1,4711/0x1000-0x2000=2");
+  }
+  EXPECT_EQ(problems_of("pins: [redis/0x1-0x2=1]").size(), 1u);
+}
+
 TEST(Config, ReadsTheBandwidthOfPairsOfTiers) {
   const ConfigOrProblems got = read_config_text("bandwidth: [1/3=1MiB, 64/1=1TiB]\n", "f.yaml");
   ASSERT_EQ(got.problems, Lines{});

@@ -36,7 +36,9 @@ hmk_record region(std::uint64_t mib, std::uint64_t length_mib, int node) {
 
 std::vector<Displaced> ask(Follower& follower, std::vector<hmk_record> records,
                            std::uint64_t now_ns, std::uint64_t most = 1ull << 40) {
-  return follower.misplaced(records, kMappings, kTiers, now_ns, most);
+  const Misplaced found = misplaced(records, follower.wanted(kMappings, now_ns), kTiers, most);
+  follower.found(found);
+  return found.extents;
 }
 
 TEST(Follower, FindsMemoryByNameOrderAndOffset) {

@@ -13,6 +13,15 @@ const std::vector<Table>& status_tables() {
                              {"hot_bytes", "", Unit::bytes},
                              {"free_bytes", "FREE", Unit::bytes},
                              {"total_bytes", "TOTAL", Unit::bytes}}};
+  static const Table kPins{"pins",
+                           {{"pin", "PINNED"},
+                            {"tier", "TIER"},
+                            {"bytes", "BYTES", Unit::bytes},
+                            {"elsewhere_bytes", "ELSEWHERE", Unit::bytes},
+                            {"no_room_bytes", "NO ROOM", Unit::bytes}},
+                           Layout::rows,
+                           {},
+                           ""};
   static const Table kGain{
       "gain", {{"text", "GAIN"}, {"saves_ns_per_s", ""}, {"costs_ns_per_s", ""}}, Layout::fields};
   static const std::vector<Table> kTables{
@@ -46,7 +55,7 @@ const std::vector<Table>& status_tables() {
         {"last_interval/truncated", ""},
         {"last_interval/late", ""}},
        Layout::rows,
-       {kTiers, kGain},
+       {kTiers, kPins, kGain},
        "none; attach one with 'hmkctl attach PID'"}};
   return kTables;
 }

@@ -37,7 +37,8 @@ const std::vector<Table>& why_tables() {
                               {"hi", "HOTNESS", Unit::decimal},
                               {"tier", "TIER"},
                               {"resident_bytes", "RESIDENT", Unit::bytes},
-                              {"state", "STATE"}},
+                              {"state", "STATE"},
+                              {"pin", ""}},
                              Layout::rows,
                              {},
                              "not mapped any more"};
