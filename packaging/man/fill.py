@@ -55,15 +55,16 @@ def options(program: str) -> List[str]:
     return _listed(section(_help(program), "Options"))
 
 
-def commands(program: str) -> List[str]:
-    """Each command, its arguments and its own options."""
+def commands(program: str, *before: str) -> List[str]:
+    """Each command, its arguments and its own options; behind it the commands that it has itself."""
     lines: List[str] = []
-    for verb, does in section(_help(program), "Subcommands"):
-        text = _help(program, verb)
+    for verb, does in section(_help(program, *before), "Subcommands"):
+        text = _help(program, *before, verb)
         places = [(words.split()[0], does) for words, does in section(text, "Positionals")]
         own = [entry for entry in section(text, "Options") if not entry[0].startswith("-h,")]
-        usage = " ".join([verb, *(["[OPTIONS]"] if own else []), *(word.upper() for word, _ in places)])
+        usage = " ".join([*before, verb, *(["[OPTIONS]"] if own else []), *(word.upper() for word, _ in places)])
         lines += [f".SS {escaped(usage)}", escaped(does[:1].upper() + does[1:] + "."), *_listed(places + own)]
+        lines += commands(program, *before, verb)
     return lines
 
 
