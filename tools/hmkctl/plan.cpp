@@ -16,6 +16,8 @@ Run make_plan(CLI::App& verb) {
       add("schedule",
           "where a recorded program's memory should lie from window to window, for another run",
           make_plan_schedule),
+      add("pins", "which of a recorded program's memory belongs in which tier for the whole run",
+          make_plan_pins),
       add("size", "how much fast memory a program needs, by a recording of it", make_plan_size),
       add("cut", "which data should live in slow memory, for the least traffic between the two",
           make_plan_cut),

@@ -10,6 +10,7 @@ namespace hmkctl {
 
 Run make_plan_bound(CLI::App& verb);
 Run make_plan_schedule(CLI::App& verb);
+Run make_plan_pins(CLI::App& verb);
 Run make_plan_size(CLI::App& verb);
 Run make_plan_cut(CLI::App& verb);
 Run make_plan_load(CLI::App& verb);
