@@ -6,6 +6,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <hmk/core/budget.h>
 
 #include "compat/symbols.h"
 #include "rights.h"
@@ -39,7 +40,7 @@ struct limit {
 
 static const struct limit hmk_limits[] = {
 	LIMIT(HMK_PARAM_INTERVAL, interval_ns, HMK_INTERVAL_MIN_NS, HMK_INTERVAL_MAX_NS),
-	LIMIT(HMK_PARAM_BUDGET, budget_bp, 1, 5000),
+	LIMIT(HMK_PARAM_BUDGET, budget_bp, 1, HMK_BUDGET_MAX_BP),
 	LIMIT(HMK_PARAM_NUM_SCANS, num_scans, 1, HMK_CORE_MAX_SCANS),
 	LIMIT(HMK_PARAM_ALPHA, alpha_q16, 1, HMK_CORE_Q16_ONE),
 	LIMIT(HMK_PARAM_TAU1, tau1_q16, 0, HMK_CORE_MAX_SCANS << 16),
@@ -54,6 +55,9 @@ static const struct limit hmk_limits[] = {
 	LIMIT(HMK_PARAM_WEIGHT, weight, 1, 10000),
 	LIMIT(HMK_PARAM_SEED, seed, 0, U64_MAX),
 };
+
+static_assert(HMK_BUDGET_MAX_BP == HMK_BUDGET_BP_MOST);
+static_assert(HMK_BUDGET_THREAD_BP == HMK_BUDGET_BP_THREAD);
 
 static u64 params_value(const struct hmk_params *p, const struct limit *l)
 {

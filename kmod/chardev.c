@@ -27,7 +27,7 @@ static long chardev_info(void __user *arg)
 	info.max_ranges = HMK_MAX_RANGES;
 	info.interval_min_ns = HMK_INTERVAL_MIN_NS;
 	info.interval_max_ns = HMK_INTERVAL_MAX_NS;
-	info.budget_max_bp = 5000;
+	info.budget_max_bp = HMK_BUDGET_MAX_BP;
 	info.num_scans_max = HMK_CORE_MAX_SCANS;
 	info.record_size = sizeof(struct hmk_record);
 	hmk_symbols_report(&info);

@@ -27,28 +27,38 @@ static unsigned long charge_switches(void)
 }
 
 /**
+ * hmk_clock_start() - what the calling thread has used by now is not its.
+ * @clock: of the calling thread.
+ */
+void hmk_clock_start(struct hmk_clock *clock)
+{
+	clock->switches = charge_switches();
+	clock->summed_ns = READ_ONCE(current->se.sum_exec_runtime);
+	clock->told_ns = clock->summed_ns;
+	clock->summed_at = ktime_get_ns();
+	clock->looked_ns = clock->summed_at;
+}
+
+/**
  * hmk_charge_start() - a new thread: what the one before it has used is not its.
  * @p: the profile.
  */
 void hmk_charge_start(struct hmk_profile *p)
 {
-	p->charge.switches = charge_switches();
-	p->charge.charged_ns = READ_ONCE(current->se.sum_exec_runtime);
+	hmk_clock_start(&p->charge.clock);
+	p->charge.charged_ns = p->charge.clock.summed_ns;
 	p->charge.owed_ns = 0;
-	p->charge.others_ns = 0;
-	p->charge.summed_ns = p->charge.charged_ns;
-	p->charge.summed_at = ktime_get_ns();
-	p->charge.looked_ns = p->charge.summed_at;
+	atomic64_set(&p->charge.others_ns, 0);
 }
 
 /*
- * CPU time of this thread and for it. The scheduler brings its sum up to date at ticks and
+ * CPU time of this thread. The scheduler brings its sum up to date at ticks and
  * switches. What came after a tick is at most the time since our last look before
  * it. After a switch that look lies before a wait of any length, and what came
  * since is left out until the next tick: less than the work between two looks.
  * A switch among the readings would make them belong to two times: they are repeated.
  */
-u64 hmk_charge_used(struct hmk_profile *p)
+static u64 clock_used(struct hmk_clock *clock)
 {
 	unsigned long switched;
 	u64 sum, now;
@@ -58,16 +68,45 @@ u64 hmk_charge_used(struct hmk_profile *p)
 		sum = READ_ONCE(current->se.sum_exec_runtime);
 		now = ktime_get_ns();
 	} while (switched != charge_switches());
-	if (switched != p->charge.switches) {
-		p->charge.switches = switched;
-		p->charge.summed_ns = sum;
-		p->charge.summed_at = now;
-	} else if (sum != p->charge.summed_ns) {
-		p->charge.summed_ns = sum;
-		p->charge.summed_at = p->charge.looked_ns;
+	if (switched != clock->switches) {
+		clock->switches = switched;
+		clock->summed_ns = sum;
+		clock->summed_at = now;
+	} else if (sum != clock->summed_ns) {
+		clock->summed_ns = sum;
+		clock->summed_at = clock->looked_ns;
 	}
-	p->charge.looked_ns = now;
-	return sum + now - p->charge.summed_at + p->charge.others_ns;
+	clock->looked_ns = now;
+	return sum + now - clock->summed_at;
+}
+
+static u64 charge_others(const struct hmk_profile *p)
+{
+	return atomic64_read(&p->charge.others_ns);
+}
+
+/* CPU time of this thread and for it. */
+u64 hmk_charge_used(struct hmk_profile *p)
+{
+	u64 own_ns = clock_used(&p->charge.clock);
+
+	WRITE_ONCE(p->charge.own_ns, own_ns);
+	return own_ns + charge_others(p);
+}
+
+/**
+ * hmk_charge_helper() - charge what a thread that helps has used since it was asked last.
+ * @p:     of the session it helps.
+ * @clock: of the calling thread.
+ */
+void hmk_charge_helper(struct hmk_profile *p, struct hmk_clock *clock)
+{
+	u64 used = clock_used(clock);
+
+	if (used <= clock->told_ns)
+		return;
+	atomic64_add(used - clock->told_ns, &p->charge.others_ns);
+	clock->told_ns = used;
 }
 
 /**
@@ -90,7 +129,7 @@ void hmk_charge_flush(struct hmk_profile *p, struct mm_struct *mm)
 	took = ktime_get_ns() - begin;
 	cpus -= cpus && cpumask_test_cpu(smp_processor_id(), mm_cpumask(mm));
 	preempt_enable();
-	c->others_ns += took * cpus;
+	atomic64_add(took * cpus, &c->others_ns);
 	c->flushed_ns += took * (cpus + 1);
 	c->flushes++;
 	c->flush_ns = hmk_budget_track_fixed(c->flush_ns, took);
@@ -131,6 +170,11 @@ static u64 charge_share(const struct hmk_params *params, u64 all)
 				params->weight, all);
 }
 
+static u64 charge_one_thread(const struct hmk_params *params)
+{
+	return hmk_budget_ns(params->interval_ns, HMK_BUDGET_THREAD_BP);
+}
+
 /**
  * hmk_charge_begin() - an interval begins: what it may use.
  * @p: its parameters are those of the interval.
@@ -147,6 +191,7 @@ void hmk_charge_begin(struct hmk_profile *p)
 
 	p->charge.weight = params->weight;
 	budget_ns -= budget_ns / HMK_CENSUS_PARTS;	/* the census has its own */
+	budget_ns = min(budget_ns, charge_one_thread(params));	/* fixed work has no helpers */
 	if (!(params->switches & HMK_SWITCH_NO_BUDGET))
 		params->interval_ns = hmk_budget_interval(params->interval_ns, budget_ns,
 							  hmk_charge_fixed(p), HMK_INTERVAL_MAX_NS);
@@ -169,12 +214,23 @@ void hmk_charge_begin(struct hmk_profile *p)
 u64 hmk_charge_end(struct hmk_profile *p)
 {
 	u64 sum = READ_ONCE(current->se.sum_exec_runtime);
-	u64 used = sum - p->charge.charged_ns + p->charge.others_ns;
+	u64 used = sum - p->charge.charged_ns + atomic64_xchg(&p->charge.others_ns, 0);
 
 	p->charge.charged_ns = sum;
-	p->charge.others_ns = 0;
 	p->charge.owed_ns = used > p->charge.budget_ns ? used - p->charge.budget_ns : 0;
 	return used;
+}
+
+/*
+ * A quarter of what was planned can be paid for, and one sample: on a virtual machine whose time
+ * is stolen nothing would be watched at all. Up to twice the budget: who says that a scan costs
+ * nothing plans with too many.
+ */
+static bool charge_pays(const struct hmk_profile *p, u64 used, u32 samples, u64 more_ns)
+{
+	return used + more_ns < p->charge.stop_ns ||
+	       (samples < max(p->adapt.num_ps / LEAST_PARTS, 1u) &&
+		used < p->charge.charged_ns + 2 * p->charge.budget_ns);
 }
 
 /**
@@ -183,19 +239,23 @@ u64 hmk_charge_end(struct hmk_profile *p)
  * @samples: watched by then.
  * @more_ns: what is to come.
  *
- * A quarter of what was planned it can, and one sample: on a virtual machine whose time is
- * stolen nothing would be watched at all. Up to twice the budget: who says that a scan costs
- * nothing plans with too many.
- *
  * Return: true when it can.
  */
 bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u64 more_ns)
 {
-	const u64 used = hmk_charge_used(p);
+	return charge_pays(p, hmk_charge_used(p), samples, more_ns);
+}
 
-	return used + more_ns < p->charge.stop_ns ||
-	       (samples < max(p->adapt.num_ps / LEAST_PARTS, 1u) &&
-		used < p->charge.charged_ns + 2 * p->charge.budget_ns);
+/**
+ * hmk_charge_affords_helper() - can the interval still pay, as a thread that helps sees it?
+ * @p:       of the session it helps.
+ * @samples: watched by then.
+ *
+ * Return: true when it can.
+ */
+bool hmk_charge_affords_helper(const struct hmk_profile *p, u32 samples)
+{
+	return charge_pays(p, READ_ONCE(p->charge.own_ns) + charge_others(p), samples, 0);
 }
 
 /**

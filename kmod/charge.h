@@ -3,7 +3,15 @@
 #ifndef HMK_CHARGE_H
 #define HMK_CHARGE_H
 
+#include <linux/atomic.h>
 #include <linux/types.h>
+
+/* CPU time of one thread, which alone looks at it. */
+struct hmk_clock {
+	u64 summed_ns, summed_at, looked_ns;	/* hmk_clock_used() */
+	unsigned long switches;			/* when it looked last */
+	u64 told_ns;				/* hmk_charge_helper() */
+};
 
 struct hmk_profile;
 struct mm_struct;
@@ -14,13 +22,13 @@ struct hmk_charge {
 	u64 charged_ns;		/* CPU time of the thread when the last interval ended */
 	u64 stop_ns;		/* CPU time at which sampling ends */
 	u64 owed_ns;		/* used beyond the last budget */
-	u64 others_ns;		/* of other CPUs: what our flushes took there, in this interval */
+	atomic64_t others_ns;	/* of other CPUs in this interval: flushes, threads that help */
+	u64 own_ns;		/* of this thread, as it saw it last: helpers read it */
 	u64 flush_ns;		/* moving average of a flush, as this thread waits for it */
 	u64 flush_cost_ns;	/* and as all CPUs together spend it */
 	u64 flushed_ns;		/* CPU time of the flushes of this interval */
 	u32 flushes;
-	u64 summed_ns, summed_at, looked_ns;	/* hmk_charge_used() */
-	unsigned long switches;			/* when it looked last */
+	struct hmk_clock clock;
 };
 
 /* All by the interval thread. */
@@ -33,5 +41,10 @@ u64 hmk_charge_fixed(const struct hmk_profile *p);
 u64 hmk_charge_since(struct hmk_profile *p, u64 begin);
 void hmk_charge_flush(struct hmk_profile *p, struct mm_struct *mm);
 bool hmk_charge_affords(struct hmk_profile *p, u32 samples, u64 more_ns);
+
+/* By a thread that helps it. */
+void hmk_clock_start(struct hmk_clock *clock);
+void hmk_charge_helper(struct hmk_profile *p, struct hmk_clock *clock);
+bool hmk_charge_affords_helper(const struct hmk_profile *p, u32 samples);
 
 #endif

@@ -14,6 +14,7 @@
 #include "dense.h"
 #include "scan.h"
 #include "session.h"
+#include "sweep.h"
 #include "turns.h"
 
 #define RESTS		3u	/* turns, of pieces of which no page was accessed */
@@ -123,6 +124,20 @@ void hmk_dense_begin(struct hmk_profile *p, struct mm_struct *mm)
 		hmk_turns_note(p, mm);
 }
 
+static u32 dense_group_look(struct hmk_sweep *sweep, struct hmk_sweeper *by, u32 i)
+{
+	struct hmk_piece *piece = sweep->p->dense.order[sweep->group + i];
+	const struct hmk_read *read = sweep->read;
+
+	if (read)
+		hmk_piece_read(by->hold.mm, piece, read->seen - piece->rung);
+	else
+		hmk_piece_clear(by->hold.mm, piece);
+	piece->read = read && read->last;
+	by->visits++;
+	return HMK_DENSE_PAGES;
+}
+
 /**
  * hmk_dense_group() - clear the pieces of a group, or read them.
  * @mm:    grabbed by the caller.
@@ -138,25 +153,14 @@ void hmk_dense_begin(struct hmk_profile *p, struct mm_struct *mm)
 u32 hmk_dense_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 nr,
 		    const struct hmk_read *read)
 {
-	bool held = hmk_hold_begin(&p->hold, mm);
-	u32 i;
+	struct hmk_sweep sweep = {
+		.p = p, .mm = mm, .look = dense_group_look, .group = group, .nr = nr,
+		.step = 1, .read = read, .counted = ATOMIC_INIT(-1),	/* whatever samples are */
+	};
 
-	for (i = 0; held && i < nr; i++) {
-		struct hmk_piece *piece = p->dense.order[group + i];
-
-		if (read && !hmk_charge_affords(p, U32_MAX, 0))
-			break;
-		if (read)
-			hmk_piece_read(mm, piece, read->seen - piece->rung);
-		else
-			hmk_piece_clear(mm, piece);
-		piece->read = read && read->last;
-		p->watch.pieces++;
-		held = hmk_hold_on(&p->hold, HMK_DENSE_PAGES);
-	}
-	if (held)
-		hmk_hold_end(&p->hold);
-	return i;
+	nr = hmk_sweep(&sweep);
+	p->watch.pieces += sweep.visits;
+	return nr;
 }
 
 /* What the reads of a group said does not count: it was @late, or could not be paid for. */

@@ -16,6 +16,7 @@
 #include "pace.h"
 #include "scan.h"
 #include "session.h"
+#include "sweep.h"
 
 #define GROUPS_MOST	64u	/* a flush interrupts all CPUs of the process */
 
@@ -70,9 +71,10 @@ static void groups_count_samples(struct hmk_profile *p, struct places *samples)
 	}
 }
 
-/* How many of both each rung has, and what a look at one takes. */
+/* How many of both each rung has, and how long a look at one takes, with all threads at it. */
 static void groups_count(struct hmk_profile *p, struct hmk_schedule *plan, struct watched *all)
 {
+	const u32 threads = hmk_sweep_threads(p);
 	u32 i;
 
 	if (p->dense.on)
@@ -90,6 +92,7 @@ static void groups_count(struct hmk_profile *p, struct hmk_schedule *plan, struc
 			plan->visit_ns[i] = div64_u64((u64)samples * p->cost.look_ns +
 						      (u64)pieces * p->dense.piece_ns,
 						      samples + pieces);
+		plan->visit_ns[i] = DIV_ROUND_UP(plan->visit_ns[i], threads);
 	}
 }
 
@@ -195,7 +198,7 @@ static bool groups_afford(struct hmk_profile *p, const struct hmk_schedule *plan
 {
 	u64 looks_ns = hmk_schedule_owed_ns(plan) + (u64)step->nr * plan->visit_ns[step->rung] *
 						    (p->params.num_scans + 1);
-	u64 cost_ns = groups_as_of_late(p, looks_ns) +
+	u64 cost_ns = groups_as_of_late(p, looks_ns * hmk_sweep_threads(p)) +
 		      (plan->depth + 1) * groups_overhead_ns(p);
 
 	if (p->watch.groups >= GROUPS_MOST)	/* what is free is samples, not flushes */

@@ -10,6 +10,7 @@
 #include "copy.h"
 #include "pieces.h"
 #include "selftest.h"
+#include "sweep.h"
 
 static bool hmk_symbols = true;
 module_param_named(symbols, hmk_symbols, bool, 0444);
@@ -36,6 +37,9 @@ static int __init hmk_init(void)
 	err = hmk_pieces_init();
 	if (err)
 		goto no_pieces;
+	err = hmk_sweep_init();
+	if (err)
+		goto no_sweep;
 	wrong = hmk_fail_selftest ? "it was told to fail" : hmk_selftest();
 	if (wrong) {
 		pr_warn("self-test: %s: pages are moved by migrate_vma only\n", wrong);
@@ -44,6 +48,8 @@ static int __init hmk_init(void)
 	err = hmk_chardev_init();
 	if (!err)
 		return 0;
+	hmk_sweep_exit();
+no_sweep:
 	hmk_pieces_exit();
 no_pieces:
 	hmk_copy_exit();
@@ -53,6 +59,7 @@ no_pieces:
 static void __exit hmk_exit(void)
 {
 	hmk_chardev_exit();
+	hmk_sweep_exit();
 	hmk_pieces_exit();
 	hmk_copy_exit();
 }

@@ -174,6 +174,7 @@ int hmk_may_tune(struct pid *pid, const struct mm_struct *mm, const struct hmk_p
 	int err;
 	bool dear = (params->mask & HMK_PARAM_SWITCHES &&
 		     params->switches & (HMK_SWITCH_SPLIT_HUGE | HMK_SWITCH_NO_BUDGET)) ||
+		    (params->mask & HMK_PARAM_BUDGET && params->budget_bp > HMK_BUDGET_THREAD_BP) ||
 		    (params->mask & HMK_PARAM_WEIGHT && params->weight > HMK_WEIGHT_DEFAULT);
 
 	if (!dear || mm == current->mm)

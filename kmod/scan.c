@@ -9,6 +9,7 @@
 #include <hmk/core/region.h>
 
 #include "session.h"
+#include "sweep.h"
 #include "walk.h"
 
 #define CHOICES		4	/* pages tried before a sample is given up */
@@ -220,6 +221,29 @@ static bool scan_read(struct hmk_sample *sample, const struct hmk_leaf *leaf)
 	return test_bit(_PAGE_BIT_ACCESSED, leaf->bits);
 }
 
+static u32 scan_group_look(struct hmk_sweep *sweep, struct hmk_sweeper *by, u32 i)
+{
+	struct hmk_sample *all = sweep->p->samples.at, *sample = &all[all[sweep->group + i].turn];
+	const struct hmk_read *read = sweep->read;
+	struct hmk_leaf leaf;
+
+	if (sample->count != UNREAD)
+		return !(i % LOOK_EVERY);
+	if (hmk_hold_vma(&by->hold, sample->addr) &&
+	    hmk_leaf_lock(by->hold.mm, sample->addr, &leaf)) {
+		if (leaf.page && !read)
+			hmk_clear_young(leaf.bits, leaf.page);
+		else if (leaf.page && scan_read(sample, &leaf))
+			sample->count = read->seen;
+		else if (leaf.page && read->last)
+			sample->count = read->seen - 1;
+		hmk_leaf_unlock(&leaf);
+	}
+	by->counted += sample->count != UNREAD;
+	by->visits++;
+	return 1;
+}
+
 /**
  * hmk_scan_group() - clear the samples of a group, or read those not seen accessed yet.
  * @mm:    grabbed by the caller.
@@ -236,36 +260,15 @@ static bool scan_read(struct hmk_sample *sample, const struct hmk_leaf *leaf)
 u32 hmk_scan_group(struct mm_struct *mm, struct hmk_profile *p, u32 group, u32 nr,
 		   const struct hmk_read *read)
 {
-	bool held = hmk_hold_begin(&p->hold, mm);
-	struct hmk_leaf leaf;
-	u32 i;
+	struct hmk_sweep sweep = {
+		.p = p, .mm = mm, .look = scan_group_look, .group = group, .nr = nr,
+		.step = LOOK_EVERY, .read = read, .counted = ATOMIC_INIT(p->watch.counted),
+	};
 
-	for (i = 0; held && i < nr; i++) {
-		struct hmk_sample *sample = &p->samples.at[p->samples.at[group + i].turn];
-
-		if (read && !(i % LOOK_EVERY) && !hmk_charge_affords(p, p->watch.counted, 0))
-			break;
-		if (sample->count != UNREAD) {
-			held = hmk_hold_on(&p->hold, !(i % LOOK_EVERY));
-			continue;
-		}
-		if (hmk_hold_vma(&p->hold, sample->addr) &&
-		    hmk_leaf_lock(mm, sample->addr, &leaf)) {
-			if (leaf.page && !read)
-				hmk_clear_young(leaf.bits, leaf.page);
-			else if (leaf.page && scan_read(sample, &leaf))
-				sample->count = read->seen;
-			else if (leaf.page && read->last)
-				sample->count = read->seen - 1;
-			hmk_leaf_unlock(&leaf);
-		}
-		p->watch.counted += sample->count != UNREAD;
-		p->watch.visits++;
-		held = hmk_hold_on(&p->hold, 1);
-	}
-	if (held)
-		hmk_hold_end(&p->hold);
-	return i;
+	nr = hmk_sweep(&sweep);
+	p->watch.counted = atomic_read(&sweep.counted);
+	p->watch.visits += sweep.visits;
+	return nr;
 }
 
 /**

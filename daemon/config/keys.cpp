@@ -36,7 +36,8 @@ Result<void> set_count(std::uint32_t& member, std::string_view text, std::uint64
 
 Result<void> set_percent(std::uint32_t& member, std::string_view text, std::uint32_t low,
                          std::uint32_t high, std::string_view range) {
-  return assign<std::uint32_t>(member, parse_percent_bp(text), low, high, text, range);
+  return assign<std::uint32_t>(member, parse_percent_up_to(text, std::max(high, 10'000u)), low,
+                               high, text, range);
 }
 
 /// A word of two: `first` and `second` in the words of the config.
@@ -262,8 +263,8 @@ const std::array kKeys{
                                      std::chrono::minutes(10), t, "50ms .. 10min");
         },
         [](const Config& c) { return format_duration(c.interval); }},
-    Key{"overhead", "percent of an interval, 0.01% .. 50%", kLive, kProfiling,
-        [](Config& c, Text t) { return set_percent(c.overhead_bp, t, 1, 5000, "0.01% .. 50%"); },
+    Key{"overhead", "CPU time, percent of an interval, 0.01% .. 800%", kLive, kProfiling,
+        [](Config& c, Text t) { return set_percent(c.overhead_bp, t, 1, HMK_BUDGET_MAX_BP, "0.01% .. 800%"); },
         [](const Config& c) { return format_percent_bp(c.overhead_bp); }},
     Key{"num_scans", "count, 1 .. 16", kLive, kProfiling,
         [](Config& c, Text t) { return set_count(c.num_scans, t, 1, 16, "1 .. 16"); },

@@ -124,14 +124,18 @@ Result<std::uint64_t> parse_size(std::string_view text) {
 }
 
 Result<std::uint32_t> parse_percent_bp(std::string_view text) {
+  return parse_percent_up_to(text, 10'000);
+}
+
+Result<std::uint32_t> parse_percent_up_to(std::string_view text, std::uint32_t most_bp) {
   const std::string example = "write for example 5% or 0.5%";
   const auto number = take_decimal(text);
   if (!number) return bad(text, "is not a percentage", example);
   if (number->rest.empty()) return bad(text, "is a number without unit", example);
   if (number->rest != "%") return bad(text, "is not a percentage", example);
   if (number->ten_to_decimals > 100) return bad(text, "has more than two decimals", example);
-  const auto bp = scaled(*number, 100, 10'000);
-  if (!bp) return bad(text, "is above 100%", example);
+  const auto bp = scaled(*number, 100, most_bp);
+  if (!bp) return bad(text, "is above " + format_percent_bp(most_bp), example);
   return static_cast<std::uint32_t>(*bp);
 }
 

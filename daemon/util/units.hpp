@@ -23,8 +23,10 @@ using Nanoseconds = std::chrono::nanoseconds;
 Result<Nanoseconds> parse_duration(std::string_view text);
 /// B, KiB, MiB, GiB, TiB (1024) and kB, MB, GB, TB (1000).
 Result<std::uint64_t> parse_size(std::string_view text);
-/// "5%" -> 500 basis points; at most two decimals.
+/// "5%" -> 500 basis points; at most two decimals, and 100%.
 Result<std::uint32_t> parse_percent_bp(std::string_view text);
+/// The same up to `most_bp` basis points.
+Result<std::uint32_t> parse_percent_up_to(std::string_view text, std::uint32_t most_bp);
 /// "0.5" -> 32768; a plain decimal, no unit, at most 65535.
 Result<std::uint32_t> parse_fraction_q16(std::string_view text);
 /// A whole number: no sign, no unit, no leading zero (010 is not 8 here).

@@ -13,14 +13,16 @@
 /**
  * hmk_budget_ns() - the CPU time profiling may use in an interval (HK-25).
  * @interval_ns: length of the interval.
- * @budget_bp:   share of it, of 10000; more counts as 10000.
+ * @budget_bp:   share of it, of 10000; more than HMK_BUDGET_BP_MOST counts as that.
  *
- * Return: nanoseconds, rounded down; exact for every input.
+ * Return: nanoseconds, rounded down; exact for every input, but saturating above one whole.
  */
 __u64 hmk_budget_ns(__u64 interval_ns, __u32 budget_bp)
 {
-	__u64 bp = budget_bp > HMK_BUDGET_BP_ONE ? HMK_BUDGET_BP_ONE : budget_bp;
+	const __u64 bp = budget_bp > HMK_BUDGET_BP_MOST ? HMK_BUDGET_BP_MOST : budget_bp;
 
+	if (bp > HMK_BUDGET_BP_ONE && interval_ns > ~0ull / bp)
+		return ~0ull;
 	return interval_ns / HMK_BUDGET_BP_ONE * bp +
 	       interval_ns % HMK_BUDGET_BP_ONE * bp / HMK_BUDGET_BP_ONE;
 }
@@ -49,8 +51,23 @@ __u32 hmk_budget_num_ps(__u64 interval_ns, __u32 budget_bp, __u32 scan_cost_ns,
 }
 
 /**
+ * hmk_budget_threads() - how many threads a budget is for.
+ * @interval_ns: length of the interval; not 0.
+ * @budget_ns:   CPU time it may use.
+ *
+ * Return: as few as need HMK_BUDGET_BP_THREAD of the interval at most; at least 1.
+ */
+__u32 hmk_budget_threads(__u64 interval_ns, __u64 budget_ns)
+{
+	const __u64 one = hmk_budget_ns(interval_ns, HMK_BUDGET_BP_THREAD);
+	const __u64 threads = budget_ns ? (budget_ns - 1) / (one ? one : 1) + 1 : 1;
+
+	return threads > MAX_U32 ? MAX_U32 : (__u32)threads;
+}
+
+/**
  * hmk_budget_share() - what one of several sessions gets of a budget (A-20).
- * @budget_ns: of one interval, at most ten minutes of CPU time.
+ * @budget_ns: of one interval, at most eighty minutes of CPU time.
  * @weight:    of this session, at most 10000.
  * @all:       sum of the weights of all sessions; at least @weight.
  *

@@ -59,6 +59,9 @@ TEST(Units, PercentsAreExactToTwoDecimalsAndEndAtHundred) {
   EXPECT_EQ(*parse_percent_bp("0.5%"), 50u);
   EXPECT_EQ(*parse_percent_bp("100%"), 10000u);
   EXPECT_FALSE(parse_percent_bp("100.01%"));
+  EXPECT_EQ(*parse_percent_up_to("800%", 80000), 80000u);
+  EXPECT_NE(parse_percent_up_to("800.01%", 80000).error().what.find("is above 800%"),
+            std::string::npos);
   EXPECT_FALSE(parse_percent_bp("0.001%"));
 }
 

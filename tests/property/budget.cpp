@@ -14,7 +14,7 @@ TEST(BudgetProperties, TheSamplesNeverCostMoreThanTheBudgetAndOneMoreWould) {
   Random random(3);
   for (int i = 0; i < 100000; ++i) {
     const std::uint64_t interval = 50000000 + random.below(600000000000ull);
-    const std::uint32_t bp = 1 + random.below32(5000), cost = 1 + random.below32(100000);
+    const std::uint32_t bp = 1 + random.below32(80000), cost = 1 + random.below32(100000);
     const std::uint32_t scans = 1 + random.below32(16);
     const std::uint64_t budget = interval * bp / 10000;
     const std::uint64_t fixed = random.one_in(4) ? 0 : random.below(2 * budget + 1);

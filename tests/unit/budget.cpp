@@ -52,11 +52,21 @@ TEST(BudgetPlan, KeepsAQuarterForSamples) {
   EXPECT_EQ(hmk_budget_plan(0, 75, 500, 3, 0), 1u);
 }
 
+TEST(BudgetThreads, AreAsFewAsNeedHalfOfTheIntervalEach) {
+  EXPECT_EQ(hmk_budget_threads(kSecond, 0), 1u);
+  EXPECT_EQ(hmk_budget_threads(kSecond, kSecond / 2), 1u);
+  EXPECT_EQ(hmk_budget_threads(kSecond, kSecond / 2 + 1), 2u);
+  EXPECT_EQ(hmk_budget_threads(kSecond, kSecond), 2u);
+  EXPECT_EQ(hmk_budget_threads(kSecond, hmk_budget_ns(kSecond, 80000)), 16u);
+  EXPECT_EQ(hmk_budget_threads(1, kMax64), kMax32) << "it saturates";
+}
+
 TEST(BudgetShare, IsByWeightAndNeverMoreThanAllTogether) {
   EXPECT_EQ(hmk_budget_share(1000, 100, 100), 1000u);
   EXPECT_EQ(hmk_budget_share(1000, 100, 400), 250u);
   EXPECT_EQ(hmk_budget_share(1000, 1, 3), 333u);
   EXPECT_EQ(hmk_budget_share(600 * kSecond, 10000, 20000), 300 * kSecond);
+  EXPECT_EQ(hmk_budget_share(4800 * kSecond, 10000, 10000), 4800 * kSecond);
 }
 
 TEST(BudgetInterval, IsAsAskedForWhileAQuarterIsLeftForSamples) {
@@ -81,6 +91,9 @@ TEST(BudgetTime, IsExactUpToTheLargestInterval) {
   EXPECT_EQ(hmk_budget_ns(19999, 1), 1u);
   EXPECT_EQ(hmk_budget_ns(kMax64, 10000), kMax64);
   EXPECT_EQ(hmk_budget_ns(kMax64, 10001), kMax64);
+  EXPECT_EQ(hmk_budget_ns(10 * kSecond, 10001), 10 * kSecond + 1000000) << "of two threads";
+  EXPECT_EQ(hmk_budget_ns(600 * kSecond, 80000), 4800 * kSecond);
+  EXPECT_EQ(hmk_budget_ns(600 * kSecond, 80001), 4800 * kSecond) << "there is no more";
 }
 
 TEST(BudgetTrack, TakesTheFirstMeasurementAsItIs) {

@@ -35,8 +35,9 @@
  *   EPERM       the caller may not trace the target, at every call and mmap() but
  *               GET_INFO, whoever opened the session; or may not move the memory
  *               of another process (CAP_SYS_NICE), or is not allowed shared
- *               pages; or may not move, and asks for SPLIT_HUGE, NO_BUDGET or a
- *               weight above the default; nothing about the target is revealed
+ *               pages; or may not move, and asks for SPLIT_HUGE, NO_BUDGET, a
+ *               budget above HMK_BUDGET_THREAD_BP or a weight above the default;
+ *               nothing about the target is revealed
  *   EACCES      a target node lies outside the target's cpuset: of a request, or
  *               (of a range) of a ticket when the range begins
  *   ENODEV      a target node does not exist or has no memory
@@ -157,10 +158,17 @@ enum { HMK_FLUSH_NONE = 0, HMK_FLUSH_ROUND = 1 };
 #define HMK_SWITCH_ALL			((1u << 6) - 1)
 #define HMK_DENSE_SCANS			3u
 
+/*
+ * A budget is CPU time, of all threads and CPUs together. One thread is to use half of an interval
+ * at most; each further half is for one more, that helps to clear and read.
+ */
+#define HMK_BUDGET_THREAD_BP		5000u
+#define HMK_BUDGET_MAX_BP		80000u
+
 struct hmk_params {
 	__u64 mask;		/* HMK_PARAM_* of the members given */
 	__u64 interval_ns;	/* 50 ms .. 10 min; default 10 s (HK-10); or as the budget needs */
-	__u32 budget_bp;	/* profiling time / interval, 1 .. 5000; default 500 (HK-25) */
+	__u32 budget_bp;	/* CPU time of an interval, 1 .. 80000; default 500 (HK-25) */
 	__u32 num_scans;	/* reads of a sample, 1 .. 16; default 3 (HK-8) */
 	__u32 alpha_q16;	/* 1 .. 65536; default 32768 (HK-33); of equal windows */
 	__u32 tau1_q16;		/* 0: 0.4; with equal windows num_scans/3 (HK-14) */

@@ -14,6 +14,8 @@ extern "C" {
 #endif
 
 #define HMK_BUDGET_BP_ONE	10000u	/* basis points in one whole */
+#define HMK_BUDGET_BP_MOST	80000u	/* of an interval: CPU time of several threads */
+#define HMK_BUDGET_BP_THREAD	5000u	/* what one thread is to use of an interval */
 #define HMK_BUDGET_AIM_PERCENT	75u	/* planned use: what one noisy interval may exceed */
 
 /* How tau1 moves. Make one with hmk_budget_tau_rule(). */
@@ -27,6 +29,7 @@ struct hmk_tau_rule {
 __u64 hmk_budget_ns(__u64 interval_ns, __u32 budget_bp);
 __u32 hmk_budget_num_ps(__u64 interval_ns, __u32 budget_bp, __u32 scan_cost_ns,
 			__u32 num_scans, __u64 fixed_ns);
+__u32 hmk_budget_threads(__u64 interval_ns, __u64 budget_ns);
 __u64 hmk_budget_share(__u64 budget_ns, __u32 weight, __u64 all);
 __u64 hmk_budget_interval(__u64 interval_ns, __u64 budget_ns, __u64 fixed_ns, __u64 max_ns);
 __u32 hmk_budget_plan(__u64 budget_ns, __u32 aim_percent, __u32 scan_cost_ns,

@@ -55,8 +55,8 @@ static void parameters(void)
 		int want;
 	} rows[] = {
 		{ "budget 0", { .mask = HMK_PARAM_BUDGET, .budget_bp = 0 }, EINVAL },
-		{ "budget above 50 %", { .mask = HMK_PARAM_BUDGET, .budget_bp = 5001 }, EINVAL },
-		{ "budget 50 %", { .mask = HMK_PARAM_BUDGET, .budget_bp = 5000 }, 0 },
+		{ "budget above 800 %", { .mask = HMK_PARAM_BUDGET, .budget_bp = HMK_BUDGET_MAX_BP + 1 }, EINVAL },
+		{ "budget 800 %", { .mask = HMK_PARAM_BUDGET, .budget_bp = HMK_BUDGET_MAX_BP }, 0 },
 		{ "num_scans 0", { .mask = HMK_PARAM_NUM_SCANS, .num_scans = 0 }, EINVAL },
 		{ "num_scans 17", { .mask = HMK_PARAM_NUM_SCANS, .num_scans = 17 }, EINVAL },
 		{ "num_scans 16", { .mask = HMK_PARAM_NUM_SCANS, .num_scans = 16 }, 0 },

@@ -214,15 +214,19 @@ static int set(int fd, struct hmk_params params)
 }
 
 #define SWITCH(which)	((struct hmk_params){ .mask = HMK_PARAM_SWITCHES, .switches = HMK_SWITCH_##which })
+#define BUDGET(bp)	((struct hmk_params){ .mask = HMK_PARAM_BUDGET, .budget_bp = (bp) })
 #define WEIGHT(number)	((struct hmk_params){ .mask = HMK_PARAM_WEIGHT, .weight = (number) })
 
 static int attaches_heavily(int fd, pid_t of) { return attach_with(fd, of, WEIGHT(101)); }
 static int attaches_as_others(int fd, pid_t of) { return attach_with(fd, of, WEIGHT(100)); }
 static int attaches_without_budget(int fd, pid_t of) { return attach_with(fd, of, SWITCH(NO_BUDGET)); }
+static int attaches_with_one_thread(int fd, pid_t of) { return attach_with(fd, of, BUDGET(HMK_BUDGET_THREAD_BP)); }
+static int attaches_with_two_threads(int fd, pid_t of) { return attach_with(fd, of, BUDGET(HMK_BUDGET_THREAD_BP + 1)); }
 static int attaches_splitting(int fd, pid_t of) { return attach_with(fd, of, SWITCH(SPLIT_HUGE)); }
 static int attaches_with_ablation(int fd, pid_t of) { return attach_with(fd, of, SWITCH(FIXED_REGIONS)); }
 static int sets_heavily(int fd, pid_t of) { return attach(fd, of) ?: set(fd, WEIGHT(101)); }
 static int sets_without_budget(int fd, pid_t of) { return attach(fd, of) ?: set(fd, SWITCH(NO_BUDGET)); }
+static int sets_two_threads(int fd, pid_t of) { return attach(fd, of) ?: set(fd, BUDGET(HMK_BUDGET_THREAD_BP + 1)); }
 static int sets_splitting(int fd, pid_t of) { return attach(fd, of) ?: set(fd, SWITCH(SPLIT_HUGE)); }
 
 static int reads_the_table(int fd, pid_t of)
@@ -314,6 +318,9 @@ static void rows(void)
 		{ "a user profiles its own with an ablation", someone, someone, attaches_with_ablation, 0, EPERM },
 		{ "a user profiles its own before all others", someone, someone, attaches_heavily, EPERM, EPERM },
 		{ "a user profiles its own without a budget", someone, someone, attaches_without_budget, EPERM, EPERM },
+		{ "a user profiles its own with the budget of one thread", someone, someone, attaches_with_one_thread, 0, EPERM },
+		{ "a user profiles its own with that of two", someone, someone, attaches_with_two_threads, EPERM, EPERM },
+		{ "a user sets the budget of two", someone, someone, sets_two_threads, EPERM, EPERM },
 		{ "a user splits huge pages of its own", someone, someone, attaches_splitting, EPERM, EOPNOTSUPP },
 		{ "a user sets a weight above others'", someone, someone, sets_heavily, EPERM, EPERM },
 		{ "a user sets the budget aside", someone, someone, sets_without_budget, EPERM, EPERM },

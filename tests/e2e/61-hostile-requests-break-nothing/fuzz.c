@@ -157,7 +157,7 @@ static void fill_params(struct hmk_params *p)
 	*p = (struct hmk_params){ .mask = HMK_PARAM_INTERVAL | HMK_PARAM_BUDGET, .interval_ns = 50000000, .budget_bp = 100 };
 	if (once_in(3)) {
 		*p = (struct hmk_params){
-			.mask = mostly(draw() & HMK_PARAM_ALL), .interval_ns = mostly(50000000), .budget_bp = (__u32)mostly(500),
+			.mask = mostly(draw() & HMK_PARAM_ALL), .interval_ns = mostly(50000000), .budget_bp = (__u32)mostly(once_in(4) ? HMK_BUDGET_MAX_BP : 500),
 			.num_scans = (__u32)mostly(3), .alpha_q16 = (__u32)mostly(32768), .tau1_q16 = (__u32)mostly(0),
 			.tau2_q16 = (__u32)mostly(0), .tau_step_q16 = (__u32)mostly(0), .top_k = (__u32)mostly(5),
 			.scout_bp = (__u32)mostly(1000), .flush = (__u32)mostly(1),

@@ -141,8 +141,8 @@ static void choose_cpus(unsigned long round)
 static void begin(int fd, pid_t pid, unsigned long round)
 {
 	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = pid,
-				.params = { .mask = HMK_PARAM_INTERVAL | HMK_PARAM_SWITCHES, .interval_ns = 50000000,
-					    .switches = switches } };
+				.params = { .mask = HMK_PARAM_INTERVAL | HMK_PARAM_SWITCHES | HMK_PARAM_BUDGET, .interval_ns = 50000000,
+					    .switches = switches, .budget_bp = round % 2 ? 500 : 4 * HMK_BUDGET_THREAD_BP } };
 
 	check(!ioctl(fd, HMK_IOC_ATTACH, &a) && !ioctl(fd, HMK_IOC_START, 0), "attach and start", round);
 }

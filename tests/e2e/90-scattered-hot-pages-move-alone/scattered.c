@@ -325,6 +325,8 @@ int main(int argc, char **argv)
 {
 	const __u32 flags = argc > 1 && !strcmp(argv[1], "vma") ? HMK_MOVE_FORCE_VMA : 0;
 
+	const __u32 budget_bp = argc > 2 ? (__u32)atoi(argv[2]) : argc > 1 && !strcmp(argv[1], "turns") ? 150 : 2000;
+
 	turns = argc > 1 && !strcmp(argv[1], "turns");
 	unit = argc > 1 && !strcmp(argv[1], "folios") ? FOLIO : 1;
 	struct shared *sh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -350,7 +352,7 @@ int main(int argc, char **argv)
 	struct hmk_attach a = {
 		.size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = pid,
 		.params = { .mask = HMK_PARAM_INTERVAL | HMK_PARAM_SWITCHES | HMK_PARAM_BUDGET,
-			    .interval_ns = 2000000000, .switches = HMK_SWITCH_DENSE, .budget_bp = turns ? 150 : 2000 },
+			    .interval_ns = 2000000000, .switches = HMK_SWITCH_DENSE, .budget_bp = budget_bp },
 	};
 	const int fd = open(HMK_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 
