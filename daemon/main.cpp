@@ -24,9 +24,11 @@ namespace {
 
 constexpr int kOk = 0, kFailed = 1, kUsage = 2, kNoModule = 3;
 constexpr const char* kDefaultConfig = "/etc/hmk/hmkd.yaml";
+constexpr const char* kDefaultFolder = "/etc/hmk/conf.d";
 
 struct Flags {
   std::string config;  ///< empty: the default one, if there is one
+  std::string folder;  ///< empty: the default one, beside the default config
   bool check_config = false;
   int pid = 0;
   bool track_only = false;
@@ -55,11 +57,18 @@ void apply(const Flags& flags, hmk::ConfigOrProblems& read) {
   if (flags.pid != 0) config.attach = {hmk::rule_of_pid(flags.pid)}, take("attach", "--pid");
 }
 
-/// The file. Without --config a missing default file means the defaults.
-hmk::ConfigOrProblems read_file(const Flags& flags) {
-  if (!flags.config.empty()) return hmk::read_config_file(flags.config);
-  if (std::filesystem::exists(kDefaultConfig)) return hmk::read_config_file(kDefaultConfig);
-  return {};
+/// The files. Without --config a missing default file means the defaults.
+hmk::ConfigOrProblems read_files(const Flags& flags) {
+  hmk::ConfigOrProblems file;
+  if (!flags.config.empty())
+    file = hmk::read_config_file(flags.config);
+  else if (std::filesystem::exists(kDefaultConfig))
+    file = hmk::read_config_file(kDefaultConfig);
+  if (!flags.folder.empty() && !std::filesystem::is_directory(flags.folder))
+    file.problems.push_back(flags.folder + ": is no folder; check the path of --config-dir");
+  if (flags.folder.empty() && !flags.config.empty()) return file;
+  return hmk::read_config_folder(flags.folder.empty() ? kDefaultFolder : flags.folder,
+                                 std::move(file));
 }
 
 /// Nothing where no folder for it is known.
@@ -68,7 +77,7 @@ std::filesystem::path kept_file(const Flags& flags, const char* name) {
 }
 
 hmk::ConfigOrProblems load_config(const Flags& flags) {
-  hmk::ConfigOrProblems got = hmk::read_saved(kept_file(flags, "saved.yaml"), read_file(flags));
+  hmk::ConfigOrProblems got = hmk::read_saved(kept_file(flags, "saved.yaml"), read_files(flags));
   apply(flags, got);
   return got;
 }
@@ -127,7 +136,7 @@ int serve(const Flags& flags, hmk::ConfigOrProblems read) {
                 .module_info = info ? *info : hmk_info{},
                 .ends_with_last_target = flags.pid != 0,
                 .origins = std::move(read.origins),
-                .read_config = [&] { return read_file(flags); },
+                .read_config = [&] { return read_files(flags); },
                 .apply_flags = [&](hmk::ConfigOrProblems& all) { apply(flags, all); },
                 .saved = kept_file(flags, "saved.yaml"),
                 .state = flags.pid != 0 ? "" : kept_file(flags, "state.json"),
@@ -147,6 +156,9 @@ int run(int argc, char** argv) {
   CLI::App cli{"Place the memory of processes into the tiers of the machine.", "hmkd"};
   cli.add_option("--config", flags.config,
                  std::string("config file (default ") + kDefaultConfig + ", if it exists)");
+  cli.add_option("--config-dir", flags.folder,
+                 std::string("folder of files laid over it (default ") + kDefaultFolder +
+                     "; with --config none)");
   cli.add_flag("--check-config", flags.check_config, "check the config and end");
   cli.add_option("--pid", flags.pid, "manage this process only; end when it ends")
       ->check(CLI::Range(1, 4194304));

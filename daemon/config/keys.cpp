@@ -264,7 +264,9 @@ const std::array kKeys{
         },
         [](const Config& c) { return format_duration(c.interval); }},
     Key{"overhead", "CPU time, percent of an interval, 0.01% .. 800%", kLive, kProfiling,
-        [](Config& c, Text t) { return set_percent(c.overhead_bp, t, 1, HMK_BUDGET_MAX_BP, "0.01% .. 800%"); },
+        [](Config& c, Text t) {
+          return set_percent(c.overhead_bp, t, 1, HMK_BUDGET_MAX_BP, "0.01% .. 800%");
+        },
         [](const Config& c) { return format_percent_bp(c.overhead_bp); }},
     Key{"num_scans", "count, 1 .. 16", kLive, kProfiling,
         [](Config& c, Text t) { return set_count(c.num_scans, t, 1, 16, "1 .. 16"); },
@@ -337,22 +339,22 @@ const std::array kKeys{
     Key{"horizon", "auto or count of intervals, 1 .. 100000", kLive, kOwn, set_horizon,
         [](const Config& c) { return c.horizon == 0 ? "auto" : std::to_string(c.horizon); }},
     Key{"governor", "on, off, or PROCESS=on, PROCESS=off", kLive, kOwn, set_governor, governor_text,
-        true},
+        true, false, true},
     Key{"move_cost", "measured or duration per 4 KiB, 1ns .. 1s", kLive, kOwn, set_move_cost,
         [](const Config& c) { return c.move_cost ? format_duration(*c.move_cost) : "measured"; }},
     Key{"buckets", "count, 2 .. 1024", kLive, kOwn,
         [](Config& c, Text t) { return set_count(c.buckets, t, 2, 1024, "2 .. 1024"); },
         [](const Config& c) { return std::to_string(c.buckets); }},
     Key{"weights", "equal, none, or PROCESS=WEIGHT with weights 1 .. 10000", kLive, kOwn,
-        set_weights, weights_text, true},
+        set_weights, weights_text, true, false, true},
     Key{"caps", "none, or PROCESS/TIER=SIZE", kLive, kOwn,
         [](Config& c, Text t) { return set_bounds(c.caps, t); },
-        [](const Config& c) { return bounds_text(c.caps); }, true},
+        [](const Config& c) { return bounds_text(c.caps); }, true, false, true},
     Key{"floors", "none, or PROCESS/TIER=SIZE", kLive, kOwn,
         [](Config& c, Text t) { return set_bounds(c.floors, t); },
-        [](const Config& c) { return bounds_text(c.floors); }, true},
+        [](const Config& c) { return bounds_text(c.floors); }, true, false, true},
     Key{"pins", "none, or PROCESS/MAPPING=TIER and PID/0xSTART-0xEND=TIER", kLive, kOwn, set_pins,
-        [](const Config& c) { return pins_text(c.pins); }, true},
+        [](const Config& c) { return pins_text(c.pins); }, true, false, true},
     Key{"move", "auto or sync", kLive, kOwn,
         [](Config& c, Text t) {
           return set_word(c.copy, t, "auto", Copy::automatic, "sync", Copy::sync);
@@ -382,9 +384,9 @@ const std::array kKeys{
         "PIDs, comm=NAME, unit=NAME.service, cgroup=/PATH, exe=/PATH, cmdline=TEXT, user=NAME; "
         "not, "
         "+children, +min-size=SIZE",
-        kLive, kOwn, set_attach, attach_text, true},
+        kLive, kOwn, set_attach, attach_text, true, false, true},
     Key{"classes", "none, or [{match: RULE, KEY: VALUE, ...}, ...]", kLive, kOwn, set_classes,
-        [](const Config& c) { return classes_text(c.classes); }, true, true},
+        [](const Config& c) { return classes_text(c.classes); }, true, true, true},
     Key{"attach_poll", "duration, 100ms .. 1h", kLive, kOwn,
         [](Config& c, Text t) {
           return assign<nanoseconds>(c.attach_poll, parse_duration(t),

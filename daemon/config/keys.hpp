@@ -26,6 +26,7 @@ struct Key {
   std::string (*get)(const Config&);
   bool is_list = false;    ///< the file may say [a, b] for "a,b"
   bool is_nested = false;  ///< and lists and maps in it, which `set` then reads as they stand
+  bool is_added_to = false;  ///< by a file of conf.d, which replaces what other keys have
 };
 
 std::span<const Key> keys();

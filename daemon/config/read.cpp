@@ -21,8 +21,8 @@ namespace {
 /// 010 for 8, .nan for a number and the first of two equal keys.
 class Reader {
  public:
-  Reader(std::string file, ConfigOrProblems base, Origin::Kind kind)
-      : file_(std::move(file)), read_(std::move(base)), kind_(kind) {}
+  Reader(std::string file, ConfigOrProblems base, Origin::Kind kind, bool adds)
+      : file_(std::move(file)), read_(std::move(base)), kind_(kind), adds_(adds) {}
 
   void read(const YAML::Node& root) {
     if (root.IsNull()) return;  // an empty file: all defaults
@@ -83,6 +83,7 @@ class Reader {
     }
     if (!is_word)
       return report(where, name, {"has no single value", "give one: " + std::string(key->help)});
+    if (adds_ && key->is_added_to) text = added(key->get(read_.config), text, *key);
     const Result<void> done = key->set(read_.config, text);
     if (!done) return report(where, name, done.error());
     read_.origins[name] = {kind_, file_ + ":" + std::to_string(line_of(where))};
@@ -97,9 +98,18 @@ class Reader {
     return out.c_str();
   }
 
+  /// Behind what the list has.
+  static std::string added(const std::string& before, const std::string& text, const Key& key) {
+    if (before.empty() || before == "none" || before == "equal") return text;
+    if (!key.is_nested) return before + "," + text;
+    if (!before.ends_with(']') || !text.starts_with('[')) return text;
+    return before.substr(0, before.size() - 1) + ", " + text.substr(1);
+  }
+
   std::string file_;
   ConfigOrProblems read_;
   Origin::Kind kind_;
+  bool adds_;
   std::map<int, std::vector<std::string>> problems_;  // by line
 };
 
@@ -133,17 +143,9 @@ int count_documents(const std::string& text) {
   return documents.count;
 }
 
-}  // namespace
-
-std::string_view to_string(Origin::Kind kind) {
-  static constexpr std::array<std::string_view, 5> kNames{"default", "file", "saved", "flag",
-                                                          "set"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
-ConfigOrProblems read_config_text(const std::string& text, const std::string& file_name,
-                                  ConfigOrProblems base, Origin::Kind kind) {
-  Reader reader(file_name, std::move(base), kind);
+ConfigOrProblems read_over(const std::string& text, const std::string& file_name,
+                           ConfigOrProblems base, Origin::Kind kind, bool adds) {
+  Reader reader(file_name, std::move(base), kind, adds);
   try {
     if (count_documents(text) > 1) {
       reader.report(1, "",
@@ -158,10 +160,45 @@ ConfigOrProblems read_config_text(const std::string& text, const std::string& fi
   return reader.take();
 }
 
+ConfigOrProblems unreadable(const std::filesystem::path& path, ConfigOrProblems base) {
+  base.problems.push_back(path.string() + ": cannot be read; check the path and its permissions");
+  return base;
+}
+
+}  // namespace
+
+std::string_view to_string(Origin::Kind kind) {
+  static constexpr std::array<std::string_view, 5> kNames{"default", "file", "saved", "flag",
+                                                          "set"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+ConfigOrProblems read_config_text(const std::string& text, const std::string& file_name,
+                                  ConfigOrProblems base, Origin::Kind kind) {
+  return read_over(text, file_name, std::move(base), kind, false);
+}
+
 ConfigOrProblems read_config_file(const std::filesystem::path& path) {
   const auto text = std::filesystem::is_directory(path) ? std::nullopt : read_text(path);
-  if (!text) return {{}, {path.string() + ": cannot be read; check the path and its permissions"}};
-  return read_config_text(*text, path.string());
+  return text ? read_config_text(*text, path.string()) : unreadable(path, {});
+}
+
+ConfigOrProblems read_config_folder(const std::filesystem::path& folder, ConfigOrProblems base) {
+  std::error_code error;
+  std::vector<std::filesystem::path> files;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error))
+    if (at->path().extension() == ".yaml" && !at->path().filename().string().starts_with('.'))
+      files.push_back(at->path());
+  if (error && error != std::errc::no_such_file_or_directory)
+    return unreadable(folder, std::move(base));
+  std::ranges::sort(files);
+  for (const std::filesystem::path& file : files) {
+    const auto text = std::filesystem::is_directory(file) ? std::nullopt : read_text(file);
+    base = text ? read_over(*text, file.string(), std::move(base), Origin::Kind::file, true)
+                : unreadable(file, std::move(base));
+  }
+  return base;
 }
 
 }  // namespace hmk

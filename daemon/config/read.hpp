@@ -20,7 +20,7 @@ namespace hmk {
 struct Origin {
   enum class Kind {
     builtin,  ///< the default
-    file,     ///< hmkd.yaml
+    file,     ///< hmkd.yaml, or a file of conf.d
     saved,    ///< `hmkctl set --save`
     flag,     ///< hmkd's command line
     set       ///< `hmkctl set`, until hmkd ends
@@ -45,5 +45,10 @@ ConfigOrProblems read_config_text(const std::string& text, const std::string& fi
                                   ConfigOrProblems base = {},
                                   Origin::Kind kind = Origin::Kind::file);
 ConfigOrProblems read_config_file(const std::filesystem::path& path);
+
+/// The files `*.yaml` of a folder over `base`, in the order of their names, which begin with no
+/// dot: lists by process (`attach`, `classes`, `weights`, ...) add to what comes before, other keys
+/// replace it. A folder that is not there has none.
+ConfigOrProblems read_config_folder(const std::filesystem::path& folder, ConfigOrProblems base);
 
 }  // namespace hmk

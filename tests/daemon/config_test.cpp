@@ -9,6 +9,7 @@
 #include "config/keys.hpp"
 #include "config/read.hpp"
 #include "config/whom.hpp"
+#include "support/temp_folder.hpp"
 
 namespace hmk {
 namespace {
@@ -375,6 +376,40 @@ TEST(Config, ACommaAtTheStartIsRefusedAtOnce) {
 TEST(Config, MissingFileSaysSo) {
   EXPECT_EQ(read_config_file("/nonexistent/hmkd.yaml").problems,
             Lines{"/nonexistent/hmkd.yaml: cannot be read; check the path and its permissions"});
+}
+
+TEST(Config, AFolderAddsToListsAndReplacesOtherKeys) {
+  const test::TempFolder folder;
+  const auto put = [&](const char* name, const char* text) {
+    std::ofstream(folder / name) << text;
+  };
+  put("20-java.yaml",
+      "classes: [{match: comm=java, overhead: 1%}]\nattach: comm=java\nmode: manage\n");
+  put("10-redis.yaml",
+      "classes: [{match: comm=redis-server, mode: track-only}]\nattach: [comm=redis-server]\n"
+      "weights: [redis-server=3]\nmode: dry-run\n");
+  put("30-none.yaml", "");
+  put(".hidden.yaml", "mode: wrong\n");
+  put("README", "mode: wrong\n");
+  ConfigOrProblems base = read_config_text(
+      "attach: [comm=mysqld]\nweights: [mysqld=2]\ngovernor: off\ninterval: 2s\n", "f.yaml");
+  const ConfigOrProblems got = read_config_folder(folder / "", base);
+  ASSERT_EQ(got.problems, Lines{});
+  EXPECT_EQ(find_key("attach")->get(got.config), "comm=mysqld,comm=redis-server,comm=java");
+  EXPECT_EQ(find_key("weights")->get(got.config), "mysqld=2,redis-server=3");
+  ASSERT_EQ(got.config.classes.size(), 2u);
+  EXPECT_EQ(got.config.classes[1].settings.front().first, "overhead");
+  EXPECT_EQ(got.config.mode, Mode::manage) << "the last one counts";
+  EXPECT_EQ(got.origins.at("mode").place, folder / "20-java.yaml" + ":3");
+  EXPECT_EQ(got.config.interval, std::chrono::seconds(2));
+
+  put("15-mysqld.yaml", "governor: [mysqld=on]\nattach: comm=\n");
+  const ConfigOrProblems wrong = read_config_folder(folder / "", base);
+  ASSERT_EQ(wrong.problems.size(), 1u);
+  EXPECT_TRUE(wrong.problems[0].starts_with(folder / "15-mysqld.yaml" + ":2: "))
+      << wrong.problems[0];
+  EXPECT_EQ(find_key("governor")->get(wrong.config), "off,mysqld=on");
+  EXPECT_EQ(read_config_folder("/nonexistent/conf.d", base).problems, Lines{});
 }
 
 TEST(Config, AKeyThatIsRefusedLeavesTheConfigAsItWas) {
