@@ -70,6 +70,15 @@ policy::ProcessView view_of(const Target& target, std::span<const policy::TierVi
   return view;
 }
 
+/// Of a class whose processes are one, the place of the first: two classes are not one.
+std::optional<std::uint32_t> group_of(const std::vector<Target*>& seen, std::size_t i) {
+  const Config& config = seen[i]->config();
+  if (!config.is_together) return std::nullopt;
+  const auto first = std::ranges::find(
+      seen, config.own_class, [](const Target* target) { return target->config().own_class; });
+  return static_cast<std::uint32_t>(first - seen.begin());
+}
+
 bool serves_others(const policy::Plan& plan) {
   return std::ranges::any_of(plan.demotions,
                              [](const policy::Move& move) { return move.process != move.served; });
@@ -91,8 +100,10 @@ void decide_together(const std::vector<Target*>& seen, const Surroundings& aroun
   }
   const policy::PolicyParams params = to_params(*seen.front(), tiers.front());
   std::vector<policy::ProcessView> views;
-  for (std::size_t i = 0; i < seen.size(); ++i)
+  for (std::size_t i = 0; i < seen.size(); ++i) {
     views.push_back(view_of(*seen[i], tiers[i], params.promote_limit));
+    views.back().group = group_of(seen, i);
+  }
   std::vector<std::vector<policy::Ledger::Displaced>> pinned;
   pinned.reserve(seen.size());
   for (const Target* const target : seen)

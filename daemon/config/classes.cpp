@@ -14,13 +14,17 @@ namespace hmk {
 namespace {
 
 /// What one process can have for itself, beside `match`.
-constexpr std::array<std::string_view, 14> kClassKeys{
-    "mode",    "overhead",   "dense",    "split_huge",   "join_huge", "move", "shared",
-    "horizon", "move_bound", "governor", "copy_threads", "weight",    "caps", "floors"};
+constexpr std::array<std::string_view, 15> kClassKeys{
+    "together",  "mode",         "overhead", "dense",   "split_huge",
+    "join_huge", "move",         "shared",   "horizon", "move_bound",
+    "governor",  "copy_threads", "weight",   "caps",    "floors"};
 constexpr const char* kWriteClasses = "write none, or [{match: comm=redis-server, mode: manage}]";
 
 /// `config` is one process's: what others have in lists by name is of no use to it.
 Result<void> apply(Config& config, const std::string& name, const std::string& text) {
+  if (name == "together" && text != "yes" && text != "no")
+    return Error{"'" + text + "' is not understood", "use yes or no"};
+  if (name == "together") return config.is_together = text == "yes", Result<void>{};
   if (name == "weight") return set_own_weight(config, text);
   if (name == "caps") return set_own_bounds(config.caps, text);
   if (name == "floors") return set_own_bounds(config.floors, text);

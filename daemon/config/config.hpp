@@ -108,6 +108,7 @@ struct Config {
   std::vector<AttachRule> attach;              ///< whom
   std::vector<ProcessClass> classes;           ///< the first that names a process counts
   std::string own_class;                       ///< its rule, in the config of one process
+  bool is_together = false;  ///< weight, caps and floors are of all of that class together
   std::chrono::nanoseconds attach_poll = std::chrono::seconds(2);  ///< for new ones
 
   std::string socket = "/run/hmk/control.sock";

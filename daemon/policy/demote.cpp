@@ -114,7 +114,8 @@ std::optional<Next> coldest(std::span<Holder> holders, const RoomWanted& wanted,
     if (!node) continue;
     const Histogram& histogram = *holders[owner].histogram;
     Claim claim = shares.claim(wanted.owner, owner, wanted.place, wanted.stage);
-    claim.at_most = std::min(claim.at_most, owner == wanted.owner ? wanted.from_own : from_others);
+    claim.at_most = std::min(claim.at_most,
+                             shares.are_one(owner, wanted.owner) ? wanted.from_own : from_others);
     if (claim.at_most < kPage) continue;
     const auto id = holders[owner].queues[*node].peek(holders[owner].taken);
     if (!id || histogram[*id].whi_q16 >= below_q16(claim, wanted.victim_below_q16, histogram))
@@ -214,7 +215,7 @@ class RoomMaker {
       const auto takes = [&](std::int64_t leaves) {
         return holder.room_on(to, room_) + leaves >= as_signed(way.arrives) &&
                shares_.may_hold(next.owner, place, way.arrives,
-                                next.owner == wanted_.owner ? leaves : 0);
+                                shares_.are_one(next.owner, wanted_.owner) ? leaves : 0);
       };
       // What the promotion leaves behind in its own tier is room there.
       way.exchange = !takes(0);
@@ -231,8 +232,9 @@ class RoomMaker {
     if (!to || holder.order.tier(*to) <= holder.order.tier(next.node) ||
         !holder.order.may_take(*to, holder.histogram->away_node(next.id)) ||
         way.arrives > left_behind() ||
-        !shares_.may_hold(next.owner, wanted_.source, way.arrives,
-                          next.owner == wanted_.owner ? as_signed(left_behind()) : 0))
+        !shares_.may_hold(
+            next.owner, wanted_.source, way.arrives,
+            shares_.are_one(next.owner, wanted_.owner) ? as_signed(left_behind()) : 0))
       return false;
     way.to = *to;
     way.exchange = true;
@@ -252,7 +254,8 @@ class RoomMaker {
     room_[wanted_.place] += as_signed(way.leaves);
     room_[to] -= as_signed(way.arrives);
     shares_.moved(way.owner, wanted_.place, way.leaves, to, way.arrives);
-    if (way.owner != wanted_.owner) from_others_ -= std::min(from_others_, way.leaves);
+    if (!shares_.are_one(way.owner, wanted_.owner))
+      from_others_ -= std::min(from_others_, way.leaves);
     made_.bytes += way.leaves;
     if (way.exchange) made_.exchanged += way.arrives;
     made_.victims.push_back(way);

@@ -23,8 +23,6 @@
 
 namespace hmk::policy {
 
-inline constexpr Bytes kHuge = 2ull << 20;
-
 /// [start, start + kHuge), all of it on `node`.
 struct Join {
   std::uint64_t start = 0;

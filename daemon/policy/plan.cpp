@@ -136,7 +136,8 @@ class Planner {
     Claimant claimant{.weight = process.weight,
                       .promote_limit = process.promote_limit,
                       .held = std::vector<Bytes>(room_.size(), 0),
-                      .tiers = std::vector<std::uint32_t>(room_.size(), kNone)};
+                      .tiers = std::vector<std::uint32_t>(room_.size(), kNone),
+                      .group = process.group};
     for (std::uint32_t n = 0; n < holder.places.size(); ++n) {
       const std::uint32_t place = holder.places[n], tier = holder.order.tier(n);
       claimant.tiers[place] = tier;

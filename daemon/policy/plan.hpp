@@ -31,7 +31,8 @@ struct ProcessView {
   // What is pinned to another tier than that it is in; `first` is a node of the tier it belongs to.
   // Of `histogram` it takes no part.
   std::span<const Ledger::Displaced> pinned = {};
-  ProcessId process = 0;  // of what is pinned
+  ProcessId process = 0;                    // of what is pinned
+  std::optional<std::uint32_t> group = {};  // weight, caps and floors are of all in it together
 };
 
 /// Chooses the moves of one interval over all processes (HK-32, A-20); one plan for each.

@@ -10,10 +10,12 @@
 // and what is free there, no less than its floor, no more than its cap. Below that
 // it takes from those above theirs, however hot what they lose; from the others
 // only what they do not use. What nobody claims anyone may have.
+// Processes of a group are one in all of this, and take from each other as from themselves.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,12 +31,13 @@ inline constexpr Bytes kNoBound = std::numeric_limits<Bytes>::max() / 4;
 
 /// What one process brings to the division.
 struct Claimant {
-  std::uint32_t weight = 1;               // 0 acts as 1
-  Bytes promote_limit = kNoBound;         // of its own
-  std::vector<Bytes> held = {};           // by place; shorter: nothing
-  std::vector<Bytes> cap = {};            // by tier; shorter: kNoBound; 0 where it may not be
-  std::vector<Bytes> floor = {};          // by tier; shorter: nothing; a cap below it wins
-  std::vector<std::uint32_t> tiers = {};  // by place, from 0 without gaps; none: each its own
+  std::uint32_t weight = 1;                 // 0 acts as 1
+  Bytes promote_limit = kNoBound;           // of its own
+  std::vector<Bytes> held = {};             // by place; shorter: nothing
+  std::vector<Bytes> cap = {};              // by tier; shorter: kNoBound; 0 where it may not be
+  std::vector<Bytes> floor = {};            // by tier; shorter: nothing; a cap below it wins
+  std::vector<std::uint32_t> tiers = {};    // by place, from 0 without gaps; none: each its own
+  std::optional<std::uint32_t> group = {};  // weight, cap and floor are the same in all of it
 };
 
 /// `whole` divided by weight so that nobody gets less than its floor or more than its cap
@@ -61,6 +64,10 @@ class Shares {
   Shares(std::vector<Claimant> claimants, const Room& room, Bytes limit, bool by_weight);
 
   bool by_weight() const { return by_weight_; }
+  /// Whether both are the same process, or of one group.
+  bool are_one(std::size_t a, std::size_t b) const {
+    return processes_[a].owner == processes_[b].owner;
+  }
   /// Of promote_limit, for this process at this stage.
   Bytes limit(std::size_t who, Stage stage) const;
   /// How much more it may hold in the tier that a place belongs to for it.
@@ -77,14 +84,25 @@ class Shares {
   void spend(std::size_t who, Bytes bytes, Stage stage);
 
  private:
+  // A process, or a group.
   struct Owner {
-    Bytes limit;                                           // its part of promote_limit
-    Bytes own;                                             // of its own
-    std::vector<std::uint32_t> tiers;                      // by place
-    std::vector<std::int64_t> held, entitled, cap, floor;  // by tier
+    std::optional<std::uint32_t> group;
+    std::uint32_t weight;
+    Bytes limit = 0;                                            // its part of promote_limit
+    std::vector<std::int64_t> held, entitled, cap, floor = {};  // by tier
   };
+  struct Process {
+    std::size_t owner;
+    Bytes own;                         // its own promote_limit
+    std::vector<std::uint32_t> tiers;  // by place
+  };
+  void join(const Claimant& claimant, std::size_t places);
   void divide_all(std::span<const Claimant> claimants, const Room& room);
+  std::uint32_t tier_of(std::size_t owner, std::size_t place) const;
+  const Owner& owner_of(std::size_t who) const { return owners_[processes_[who].owner]; }
+  Owner& owner_of(std::size_t who) { return owners_[processes_[who].owner]; }
 
+  std::vector<Process> processes_;
   std::vector<Owner> owners_;
   Bytes left_;  // of promote_limit, over all
   bool by_weight_;

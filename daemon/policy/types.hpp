@@ -22,7 +22,7 @@ using HotnessQ16 = std::uint32_t;  // 16 fraction bits, 0 .. hotness_max
 inline constexpr NodeId kNoNode = -1;
 inline constexpr ProcessId kNobody = ~0u;
 inline constexpr std::uint32_t kOneQ16 = 1u << 16;
-inline constexpr Bytes kPage = 4096;
+inline constexpr Bytes kPage = 4096, kHuge = Bytes{2} << 20;
 
 /// One region as the profiler saw it in the last interval, or of one whose pages differ those of
 /// one class on one node: then several views have its borders, and `away` is 0.

@@ -8,8 +8,6 @@
 namespace hmk::policy {
 namespace {
 
-constexpr Bytes kHugePage = Bytes{2} << 20;
-
 /// A part of a region, which is wanted or not.
 struct Part {
   std::uint64_t start, end;
@@ -89,7 +87,7 @@ std::optional<Ledger::Displaced> first_part(Ledger::Displaced extent, Bytes byte
   const double part = static_cast<double>(bytes) / static_cast<double>(extent.bytes);
   const auto end =
       extent.start + static_cast<std::uint64_t>(part * static_cast<double>(extent.length));
-  const std::uint64_t until = end / kHugePage * kHugePage;
+  const std::uint64_t until = end / kHuge * kHuge;
   if (until <= extent.start) return std::nullopt;
   const double share =
       static_cast<double>(until - extent.start) / static_cast<double>(extent.length);

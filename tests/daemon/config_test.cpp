@@ -445,7 +445,7 @@ TEST(Classes, GiveProcessesSettingsOfTheirOwn) {
       "classes:\n"
       "  - match: unit=redis*.service\n    mode: manage\n    weight: 4\n    caps: [1=8GiB, "
       "2=1GiB]\n"
-      "  - {match: comm=java, overhead: 1%, governor: off, shared: yes}\n"
+      "  - {match: comm=java, overhead: 1%, governor: off, shared: yes, together: yes}\n"
       "  - {match: 4711, mode: dry-run}\n",
       "f.yaml");
   ASSERT_EQ(got.problems, Lines{});
@@ -467,6 +467,8 @@ TEST(Classes, GiveProcessesSettingsOfTheirOwn) {
   ASSERT_NE(own, nullptr);
   const Config java = config_of(all, *own);
   EXPECT_EQ(java.overhead_bp, 100u);
+  EXPECT_TRUE(java.is_together);
+  EXPECT_FALSE(redis.is_together);
   EXPECT_TRUE(java.move_shared);
   EXPECT_FALSE(is_governed(java, 12, "java"));
   EXPECT_EQ(weight_of(java, 12, "java"), 2u);

@@ -103,21 +103,51 @@ TEST(ShareProperties, TheLimitHoldsOverAll) {
   });
 }
 
+/// By tier, what a process holds once its plan is done.
+std::vector<std::int64_t> held_after(const Shared& shared, std::size_t i, const Plan& plan) {
+  std::vector<std::int64_t> held(shared.views[i].held.begin(), shared.views[i].held.end());
+  for (const auto* moves : {&plan.promotions, &plan.demotions})
+    for (const Move& move : *moves) {
+      held[shared.machine.index_of(move.from)] -=
+          static_cast<std::int64_t>(leaving(shared.machine, move));
+      held[shared.machine.index_of(move.to)] += static_cast<std::int64_t>(move.bytes);
+    }
+  return by_tier(shared.machine, held);
+}
+
 TEST(ShareProperties, NobodyGrowsBeyondItsCap) {
   for_each_shared([](const Shared& shared, const std::vector<Plan>& plans) {
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      std::vector<std::int64_t> held(shared.views[i].held.begin(), shared.views[i].held.end());
-      for (const auto* moves : {&plans[i].promotions, &plans[i].demotions})
-        for (const Move& move : *moves) {
-          held[shared.machine.index_of(move.from)] -=
-              static_cast<std::int64_t>(leaving(shared.machine, move));
-          held[shared.machine.index_of(move.to)] += static_cast<std::int64_t>(move.bytes);
-        }
-      const std::vector<std::int64_t> sums = by_tier(shared.machine, held);
+      const std::vector<std::int64_t> sums = held_after(shared, i, plans[i]);
       for (std::size_t t = 0; t < sums.size(); ++t)
         ASSERT_LE(sums[t], static_cast<std::int64_t>(shared.views[i].cap[t]));
     }
   });
+}
+
+TEST(ShareProperties, NoGroupGrowsBeyondItsCap) {
+  std::size_t moved = 0;
+  for (std::uint64_t seed = 0; seed < rounds(2000); ++seed) {
+    SCOPED_TRACE(seed);
+    Shared shared = random_shared(seed);
+    Random random(seed);
+    if (shared.views.size() < 2) continue;
+    ProcessView &one = shared.views[0], &other = shared.views[1];
+    const std::vector<Bytes> first = by_tier(shared.machine, one.held),
+                             second = by_tier(shared.machine, other.held);
+    for (std::size_t t = 0; t < first.size(); ++t)
+      one.cap[t] = first[t] + second[t] + (random.below(16 * kMiB) & ~(kPage - 1));
+    other.cap = one.cap;
+    other.floor = one.floor;
+    other.weight = one.weight;
+    one.group = other.group = 3;
+    const std::vector<Plan> plans = shared.plans();
+    moved += plans[0].promotions.size() + plans[1].promotions.size();
+    const auto after = held_after(shared, 0, plans[0]), beside = held_after(shared, 1, plans[1]);
+    for (std::size_t t = 0; t < after.size(); ++t)
+      ASSERT_LE(after[t] + beside[t], static_cast<std::int64_t>(one.cap[t]));
+  }
+  EXPECT_GT(moved, rounds(2000) / 2);  // or the rounds show nothing
 }
 
 TEST(ShareProperties, OthersNeverPushAnybodyBelowItsFloor) {

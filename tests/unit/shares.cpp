@@ -74,6 +74,32 @@ TEST(Shares, WhoSeesTheTierInPartsHasItsPartOfEach) {
   EXPECT_EQ(shares.growth(1, 1, Stage::kEntitled), 0u);
 }
 
+TEST(Shares, AGroupIsOneBesideTheOthers) {
+  const auto worker = [](Bytes held) {
+    return Claimant{.held = {held, 50}, .cap = {100}, .floor = {20}, .group = 7};
+  };
+  Shares shares({worker(30), {.held = {0, 100}}, worker(50)}, Room{200, 1000}, 90, true);
+  EXPECT_EQ(shares.limit(0, Stage::kEntitled), 45u) << "of two, not of three";
+  EXPECT_EQ(shares.limit(1, Stage::kEntitled), 45u);
+  EXPECT_EQ(shares.growth(2, 0, Stage::kEntitled), 20u) << "its cap is for both";
+  EXPECT_EQ(shares.growth(1, 0, Stage::kEntitled), 180u) << "what the cap leaves";
+  EXPECT_TRUE(shares.are_one(0, 2));
+  EXPECT_EQ(shares.claim(0, 2, 0, Stage::kEntitled).at_most, kNoBound) << "as of its own";
+  EXPECT_EQ(shares.claim(1, 2, 0, Stage::kEntitled).at_most, 60u) << "one floor for both";
+
+  shares.moved(0, 1, 10, 0, 10);
+  EXPECT_EQ(shares.growth(2, 0, Stage::kOwnLimit), 10u);
+  EXPECT_TRUE(shares.may_hold(2, 0, 10, 0));
+  EXPECT_FALSE(shares.may_hold(2, 0, 11, 0));
+  EXPECT_TRUE(shares.may_hold(2, 0, 11, 1));
+  shares.undo(0, 1, 10, 0, 10);
+  EXPECT_EQ(shares.growth(2, 0, Stage::kOwnLimit), 20u);
+  shares.spend(0, 40, Stage::kEntitled);
+  EXPECT_EQ(shares.limit(2, Stage::kEntitled), 5u);
+  const Shares alone({worker(0), worker(0)}, Room{200, 1000}, 90, true);
+  EXPECT_FALSE(alone.by_weight()) << "nobody is beside it";
+}
+
 TEST(Shares, BelowItsShareAProcessTakesFromThoseAboveTheirs) {
   const Shares shares({{.held = {20}}, {.held = {80}}}, Room{0}, 0, true);
   const Claim claim = shares.claim(0, 1, 0, Stage::kEntitled);
@@ -180,6 +206,18 @@ TEST(PlanShares, ACapBoundsWhatAProcessGetsInATier) {
   const Plan at_cap = two.plans()[1];
   EXPECT_EQ(at_cap.promoted, 4 * kMiB) << "it exchanges its own";
   EXPECT_EQ(at_cap.demoted, 4 * kMiB);
+}
+
+TEST(PlanShares, AtItsCapAGroupExchangesAmongItsProcesses) {
+  Two two{{region(0, 8, 0, 0)}, {region(0, 16, 1, 3)}, {tier(0, 8), tier(1, 100)}};
+  two.first.cap = two.second.cap = {8 * kMiB};
+  EXPECT_EQ(two.plans()[1].promoted, 8 * kMiB) << "a cap each";
+  two.first.group = two.second.group = 0;
+  const std::vector<Plan> plans = two.plans();
+  EXPECT_EQ(plans[1].promoted, 8 * kMiB);
+  EXPECT_EQ(plans[0].demoted, 8 * kMiB);
+  two.yours = {region(0, 16, 1, 0)};
+  EXPECT_EQ(two.plans()[1].promoted, 0u);
 }
 
 TEST(PlanShares, ACapKeepsVictimsOutOfATier) {
