@@ -22,6 +22,13 @@ float rate_per_page(const Heat& heat) {
   return static_cast<float>(accesses_per_s(heat, kPage));
 }
 
+const RegionView* region_at(std::span<const RegionView> regions, std::uint64_t address) {
+  const auto after = std::ranges::upper_bound(regions, address, {}, &RegionView::start);
+  if (after == regions.begin()) return nullptr;
+  const RegionView& region = *std::prev(after);
+  return address - region.start < region.length ? &region : nullptr;
+}
+
 /// Places one step apart on a line that is gone along in pieces; the first is half a step in.
 class Steps {
  public:
@@ -72,7 +79,8 @@ Persistence::Seen::Seen(std::span<const RegionView> regions, std::span<const flo
            static_cast<float>(std::exp2(region.rate_dev_q8 / 256.0))});
     });
   }
-  for (const RegionView* const region : drawn) any.push_back(rate_of(*region));
+  for (std::size_t d = 0; d < drawn.size(); ++d)
+    any.push_back(d > 0 && drawn[d] == drawn[d - 1] ? any.back() : rate_of(*drawn[d]));
   std::ranges::sort(any);
   std::inclusive_scan(any.begin(), any.end(), std::back_inserter(sums), std::plus<>(), 0.0);
 }
@@ -103,14 +111,21 @@ double Persistence::Seen::mean_up_to(double most) const {
 Persistence::Left Persistence::left_of(const Cohort& then, std::span<const RegionView> regions,
                                        const Seen& now) {
   double kept = 0, any = 0;
+  double unexplained = -1, anywhere = 0;  // that lie side by side have mostly the same
+  const RegionView* region = nullptr;
+  double rate = 0;
   for (const Sample& sample : then) {
-    const double unexplained = sample.rate / sample.spread;
-    any += now.mean_up_to(unexplained) / unexplained;
-    const auto after = std::ranges::upper_bound(regions, sample.address, {}, &RegionView::start);
-    if (after == regions.begin()) continue;
-    const RegionView& region = *std::prev(after);
-    if (sample.address - region.start >= region.length) continue;
-    kept += std::min(1.0, now.rate_of(region) / unexplained);
+    if (const double own = sample.rate / sample.spread; own != unexplained) {
+      unexplained = own;
+      anywhere = now.mean_up_to(unexplained) / unexplained;
+    }
+    any += anywhere;
+    if (region == nullptr || sample.address - region->start >= region->length) {
+      region = region_at(regions, sample.address);
+      if (region == nullptr) continue;
+      rate = now.rate_of(*region);
+    }
+    kept += std::min(1.0, rate / unexplained);
   }
   const auto all = static_cast<double>(then.size());
   if (all - any < kContrast * all) return {kept / all, 0};  // all memory is alike
