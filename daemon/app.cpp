@@ -123,8 +123,14 @@ Machine App::see_machine() const {
   return machine;
 }
 
+/// What is free of each node each time, all else when it has changed or when it is time.
+void App::look_at_machine() {
+  if (!looks_.is_due() && renew_free(machine_, options_.root)) return;
+  looks_.run(options_.look_parts, [this] { machine_ = see_machine(); });
+}
+
 Surroundings App::around() {
-  return {machine_, options_.root, pace_};
+  return {machine_, options_.root, pace_, options_.look_parts};
 }
 
 Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool put_back) {
@@ -205,7 +211,7 @@ void App::on_readable(std::int32_t pid) {
     case Target::State::alive:
       watch(*found->second);
       if (is_due(targets())) {
-        machine_ = see_machine();
+        look_at_machine();
         decide(targets(), around());
       }
       announce_moves();

@@ -48,7 +48,7 @@ Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
   auto target = std::make_unique<Target>(pid, *std::move(process), *std::move(session), config);
   if (is_paused_)
     if (const Result<void> stopped = target->device().run(false); !stopped) return stopped.error();
-  machine_ = see_machine();
+  look_at_machine();
   target->look_around(around());
   if (const auto held = holds_.find(pid); held != holds_.end())
     target->hold(held->second.mode);  // over an exec, too

@@ -154,6 +154,7 @@ Result<void> App::take_over(Config now) {
   if (!calibration)
     spdlog::warn("calibration is not used reason=\"{}\"", calibration.error().line());
   calibration_ = calibration ? *std::move(calibration) : std::nullopt;
+  machine_ = see_machine();
   const auto old = std::exchange(config_, next);
   for (const auto& [target, config] : own) {
     target->configure(config);

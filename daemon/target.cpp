@@ -254,11 +254,16 @@ void Target::take(const policy::Plan& plan, const Surroundings& around) {
 }
 
 void Target::look_around(const Surroundings& around) {
-  // Mems_allowed and the name change rarely, yet cpusets and exec do change them.
-  if (Result<ProcessInfo> now = read_process(around.root, pid_)) process_ = *std::move(now);
+  renew(process_, around.root, pid_);
+  if (looks_.is_due()) looks_.run(around.look_parts, [&] { look_closely(around); });
+  order_tiers(around);
+}
+
+/// A file for each of its threads, and the long one in which cpusets show.
+void Target::look_closely(const Surroundings& around) {
+  process_.mems_allowed = read_mems_allowed(around.root, pid_);
   homes_.look(around.root, pid_, around.machine);
   numa_balancing_.look(around.root, pid_);
-  order_tiers(around);
 }
 
 void Target::prepare(const Surroundings& around) {

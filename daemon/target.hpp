@@ -34,6 +34,7 @@
 #include "topology/numa_balancing.hpp"
 #include "topology/process.hpp"
 #include "topology/tiers.hpp"
+#include "util/cost_limit.hpp"
 
 namespace hmk {
 
@@ -42,6 +43,8 @@ struct Surroundings {
   const Machine& machine;  ///< read once for all of them, before each decision
   const std::filesystem::path& root;
   Pace& pace;
+  /// Of the time; one is the most that what rarely changes takes. 0: all is read each time.
+  unsigned look_parts = 0;
 };
 
 /// What the last interval brought, for `status` and `top`.
@@ -154,6 +157,7 @@ class Target {
   void step(const Surroundings& around);
   bool is_pinned(const policy::Move& move) const;
   void look_at_pins(const Surroundings& around);
+  void look_closely(const Surroundings& around);
   void rank(const std::vector<policy::RegionView>& regions);
   void weigh(const Surroundings& around, const policy::Balance::Seen& seen);
   void order_tiers(const Surroundings& around);
@@ -190,6 +194,7 @@ class Target {
   std::uint64_t weighed_ns_ = 0, weighed_cpu_ns_ = 0;  // end and CPU time of the last interval
   unsigned busy_threads_ = 1;  // of the process in the last interval, by its CPU time
   NumaBalancing numa_balancing_;
+  CostLimit looks_;  // closely
   std::optional<Mode> held_;
   std::optional<Follower> follower_;
   std::vector<policy::Wanted> pinned_;

@@ -3,7 +3,7 @@
 // The nodes that a process runs on: by the CPU time of its threads, not by where the
 // scheduler happens to have put them.
 //
-//   homes.look("/", pid, machine);      once per interval
+//   homes.look("/", pid, machine);      once per interval, or more rarely
 //   homes.nodes()                       {0}, or {0, 1}; empty: nothing is known
 //
 // A process is at home on one node when it spends four fifths of its time there, else on each that

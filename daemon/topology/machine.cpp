@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "topology/machine.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
@@ -36,6 +37,12 @@ std::uint64_t meminfo_bytes(const std::string& text, const std::string& field) {
   const std::size_t at = text.find(field + ":");
   if (at == text.npos) return 0;
   return number_in<std::uint64_t>(text, at + field.size() + 1).value_or(0) * 1024;
+}
+
+void take_meminfo(Node& node, const fs::path& node_dir) {
+  const std::string text = read_text(node_dir / "meminfo").value_or("");
+  node.total_bytes = meminfo_bytes(text, "MemTotal");
+  node.free_bytes = meminfo_bytes(text, "MemFree");
 }
 
 /// Class 1 counts CPUs only, class 0 also devices that start accesses; we place
@@ -106,9 +113,7 @@ Machine read_machine(const fs::path& root) {
     node.id = id;
     node.cpus = id_list_file(dir / "cpulist");
     node.access = read_access(dir);
-    const std::string meminfo = read_text(dir / "meminfo").value_or("");
-    node.total_bytes = meminfo_bytes(meminfo, "MemTotal");
-    node.free_bytes = meminfo_bytes(meminfo, "MemFree");
+    take_meminfo(node, dir);
     // The distance file lists the online nodes in order, without their numbers.
     std::istringstream distances(read_text(dir / "distance").value_or(""));
     for (const int to : ids)
@@ -117,6 +122,19 @@ Machine read_machine(const fs::path& root) {
   }
   read_watermarks(machine, root);
   return machine;
+}
+
+bool renew_free(Machine& machine, const fs::path& root) {
+  const fs::path all = root / "sys/devices/system/node";
+  if (!std::ranges::equal(id_list_file(all / "online"), machine.nodes, {}, {},
+                          &decltype(machine.nodes)::value_type::first))
+    return false;
+  for (auto& [id, node] : machine.nodes) {
+    const std::uint64_t total_before = node.total_bytes;
+    take_meminfo(node, all / ("node" + std::to_string(id)));
+    if (node.total_bytes != total_before) return false;
+  }
+  return true;
 }
 
 }  // namespace hmk

@@ -4,8 +4,10 @@
 // is injectable: tests hand in a recorded tree.
 //
 //   Machine machine = read_machine("/");
+//   if (!renew_free(machine, "/")) machine = read_machine("/");   before each decision
 //
-// Read anew in each interval: memory fills, nodes and CPUs come and go.
+// Memory fills all the time. Nodes, CPUs and watermarks change rarely, and are most of the files:
+// 9 for each node, and zoneinfo, which grows with nodes times CPUs.
 #pragma once
 
 #include <cstdint>
@@ -53,6 +55,10 @@ struct Machine {
 };
 
 Machine read_machine(const std::filesystem::path& root);
+
+/// Only what is free on each node, a file for each. False where it must be read whole: it has other
+/// nodes than `machine` or a node more or less memory.
+bool renew_free(Machine& machine, const std::filesystem::path& root);
 
 /// "0-2,7" -> {0, 1, 2, 7}; the kernel's list format. What is not understood is left out.
 std::set<int> parse_id_list(const std::string& text);

@@ -5,7 +5,7 @@
 // has moved.
 //
 //   NumaBalancing rival;
-//   rival.look("/", pid);     at attach and once per interval
+//   rival.look("/", pid);     at attach, and once per interval or more rarely
 //   rival.seen();             nothing: this kernel does not tell
 #pragma once
 

@@ -24,6 +24,20 @@ fs::path proc_dir(const fs::path& root, std::int32_t pid) {
   return root / "proc" / std::to_string(pid);
 }
 
+template <class T>
+bool take_number(std::string_view text, T& value) {
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failed == std::errc{} && end == text.data() + text.size();
+}
+
+/// Empty when there is none left.
+std::string_view next_word(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(" \n"));
+  text.remove_prefix(word.size());
+  return word;
+}
+
 /// The fields of /proc/PID/stat behind the name, which may itself hold spaces
 /// and brackets. The first one here is field 3 of proc(5).
 struct Stat {
@@ -40,19 +54,19 @@ std::optional<Stat> read_stat(const fs::path& path) {
   const auto text = read_text(path);
   const std::size_t name_end = text ? text->rfind(')') : std::string::npos;
   if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream fields(text->substr(name_end + 1));
+  std::string_view rest = std::string_view(*text).substr(name_end + 1);
   Stat stat;
   const std::size_t name = text->find('(') + 1;
   stat.comm = text->substr(name, name_end - name);
-  std::string word;
-  for (int field = 3; field <= 39 && fields >> word; ++field) {
+  for (int field = 3; field <= 39; ++field) {
+    const std::string_view word = next_word(rest);
     if (field == 3) stat.state = word;
-    if (field == 4) std::from_chars(word.data(), word.data() + word.size(), stat.parent);
-    if (field == 9) std::from_chars(word.data(), word.data() + word.size(), stat.flags);
-    if (field == 14) std::from_chars(word.data(), word.data() + word.size(), stat.user_ticks);
-    if (field == 15) std::from_chars(word.data(), word.data() + word.size(), stat.system_ticks);
-    if (field == 22) std::from_chars(word.data(), word.data() + word.size(), stat.start_time);
-    if (field == 39) std::from_chars(word.data(), word.data() + word.size(), stat.processor);
+    if (field == 4) take_number(word, stat.parent);
+    if (field == 9) take_number(word, stat.flags);
+    if (field == 14) take_number(word, stat.user_ticks);
+    if (field == 15) take_number(word, stat.system_ticks);
+    if (field == 22) take_number(word, stat.start_time);
+    if (field == 39) take_number(word, stat.processor);
   }
   return stat;
 }
@@ -68,12 +82,6 @@ std::string status_field(const fs::path& path, const std::string& field) {
   if (at == text.npos) return "";
   const std::size_t from = at + label.size();
   return text.substr(from, text.find('\n', from) - from);
-}
-
-template <class T>
-bool take_number(std::string_view text, T& value) {
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return failed == std::errc{} && end == text.data() + text.size();
 }
 
 /// Calls `take` with each line.
@@ -119,6 +127,14 @@ std::uint64_t cpu_tick_ns() {
   return 1'000'000'000 / kTicks;
 }
 
+namespace {
+
+std::uint64_t cpu_ns(const Stat& stat) {
+  return (stat.user_ticks + stat.system_ticks) * cpu_tick_ns();
+}
+
+}  // namespace
+
 Result<ProcessInfo> read_process(const fs::path& root, std::int32_t pid) {
   const std::string who = "PID " + std::to_string(pid);
   const auto stat = read_stat(proc_dir(root, pid) / "stat");
@@ -129,14 +145,19 @@ Result<ProcessInfo> read_process(const fs::path& root, std::int32_t pid) {
                  "give the PID of an application", EINVAL};
   if (has_ended(*stat))
     return Error{who + " has ended", "give the PID of a running process", ESRCH};
-  ProcessInfo info;
-  info.comm = read_text(proc_dir(root, pid) / "comm").value_or("?");
-  info.start_time = stat->start_time;
-  info.cpu_ns = (stat->user_ticks + stat->system_ticks) * cpu_tick_ns();
-  if (info.comm.ends_with('\n')) info.comm.pop_back();
-  info.mems_allowed =
-      parse_id_list(status_field(proc_dir(root, pid) / "status", "Mems_allowed_list"));
-  return info;
+  return ProcessInfo{stat->comm, stat->start_time, read_mems_allowed(root, pid), cpu_ns(*stat)};
+}
+
+void renew(ProcessInfo& process, const fs::path& root, std::int32_t pid) {
+  const auto stat = read_stat(proc_dir(root, pid) / "stat");
+  if (!stat || has_ended(*stat)) return;
+  process.comm = stat->comm;
+  process.start_time = stat->start_time;
+  process.cpu_ns = cpu_ns(*stat);
+}
+
+std::set<int> read_mems_allowed(const fs::path& root, std::int32_t pid) {
+  return parse_id_list(status_field(proc_dir(root, pid) / "status", "Mems_allowed_list"));
 }
 
 std::vector<int> list_threads(const fs::path& root, std::int32_t pid) {

@@ -4,6 +4,7 @@
 // may have memory, and where its memory is.
 //
 //   Result<ProcessInfo> info = read_process("/", pid);
+//   renew(*info, "/", pid);                        each interval: one file
 //   auto resident = read_resident("/", pid);       dear: at most once per interval
 #pragma once
 
@@ -41,6 +42,12 @@ std::uint64_t cpu_tick_ns();
 
 /// Fails with the reason when `pid` does not exist, is a kernel thread or a zombie.
 Result<ProcessInfo> read_process(const std::filesystem::path& root, std::int32_t pid);
+
+/// Its name and CPU time; all stays as it was when it has ended.
+void renew(ProcessInfo& process, const std::filesystem::path& root, std::int32_t pid);
+
+/// Cpusets change it, rarely: a process is told it in the longest of its files.
+std::set<int> read_mems_allowed(const std::filesystem::path& root, std::int32_t pid);
 
 /// The IDs of its threads, ascending.
 std::vector<int> list_threads(const std::filesystem::path& root, std::int32_t pid);

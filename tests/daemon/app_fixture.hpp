@@ -74,7 +74,8 @@ class AppTest : public ::testing::Test {
             .state = state_,
             .waits = waits_,
             .newcomers = newcomers_,
-            .settle = {}});
+            .settle = {},
+            .look_parts = look_parts_});
     const Result<void> started = app_->start();
     EXPECT_TRUE(started) << started.error().line();
     return *app_;
@@ -108,6 +109,7 @@ class AppTest : public ::testing::Test {
   Collapse collapse_;
   std::filesystem::path state_;
   int attach_error_ = 0, nr_tries_ = 0;
+  unsigned look_parts_ = 0;  ///< of the time: the tests change all from one interval to the next
   bool ends_with_last_target_ = true;
   std::vector<std::int32_t> attached_;
   std::unique_ptr<App> app_;

@@ -385,6 +385,47 @@ TEST(Process, KnowsWhoCannotBeManagedAndWhy) {
             "PID 13 does not exist; give the PID of a running process (see ps)");
 }
 
+TEST(Process, IsRenewedByItsNameAndItsCpuTimeAndKeepsAllWhenItHasEnded) {
+  Tree tree;
+  put_process(tree, 10, "redis");
+  ProcessInfo process = *read_process(tree.root(), 10);
+  process.cpu_ns = 0;
+  process.mems_allowed = {1};
+  put_process(tree, 10, "another");
+  renew(process, tree.root(), 10);
+  EXPECT_EQ(process.comm, "another");
+  EXPECT_EQ(process.cpu_ns, (14 + 15) * cpu_tick_ns());
+  EXPECT_EQ(process.mems_allowed, std::set<int>{1});
+  for (const bool is_there : {true, false}) {
+    if (is_there)
+      put_process(tree, 10, "zombie", 0, 0, 'Z');
+    else
+      tree.remove("proc/10");
+    renew(process, tree.root(), 10);
+    EXPECT_EQ(process.comm, "another");
+  }
+  put_process(tree, 10, "another");
+  EXPECT_EQ(read_mems_allowed(tree.root(), 10), (std::set<int>{0, 1, 2, 3}));
+}
+
+TEST(Machine, IsRenewedAsLongAsItsNodesHaveTheSameMemory) {
+  Tree tree;
+  put_four_tiers(tree);
+  Machine machine = read_machine(tree.root());
+  machine.nodes.at(2).watermark_bytes = 7;
+  put_node(tree, {2, "", "30 40 10 20", 262144, 1024, 275, 35000});
+  EXPECT_TRUE(renew_free(machine, tree.root()));
+  EXPECT_EQ(machine.nodes.at(2).free_bytes, 1u << 20);
+  EXPECT_EQ(machine.nodes.at(2).watermark_bytes, 7u);
+  put_node(tree, {2, "", "30 40 10 20", 131072, 1024, 275, 35000});
+  EXPECT_FALSE(renew_free(machine, tree.root())) << "less memory";
+  machine = read_machine(tree.root());
+  tree.put("sys/devices/system/node/online", "0-2\n");
+  EXPECT_FALSE(renew_free(machine, tree.root())) << "a node less";
+  Machine none;
+  EXPECT_FALSE(renew_free(none, tree.root()));
+}
+
 TEST(Resident, SumsNumaMapsWithEachMappingsPageSize) {
   Tree tree;
   tree.put("proc/10/numa_maps",
