@@ -239,7 +239,8 @@ int run(int argc, char** argv) {
                       return hmk::read_config_text(
                           "interval: 1s\nmode: manage\nbuckets: 010\nx: 1\n", "hmkd.yaml");
                     },
-                .saved = tree.root() / "saved.yaml"});
+                .saved = tree.root() / "saved.yaml",
+                .look_parts = 0});
   if (const auto started = app.start(); !started) {
     std::fprintf(stderr, "%s\n", started.error().line().c_str());
     return 1;
