@@ -43,6 +43,15 @@ class Slower(unittest.TestCase):
         self.assertEqual(gate.slower([base, row(1.0, 1.0, ns=200.0, operations=gate.FEW - 1)]), [])
         self.assertEqual(len(gate.slower([row(1, 1, "first-touch"), row(1.5, 1.5, ns=50.0, operations=gate.FEW)])), 2)
 
+    def test_operations_that_both_did_count_first_over_the_whole_window(self):
+        base = row(1, 1, "first-touch", 100.0, gate.FEW)
+        other = row(1, 1, ns=150.0, operations=gate.FEW)
+        other["settled_per_operation"] = base["settled_per_operation"]
+        self.assertEqual(len(gate.slower([base, other])), 1)
+        self.assertEqual(gate.slower([base, {**other, "common_operations": {"operations": gate.FEW, "time": 1.02}}]), [])
+        self.assertEqual(len(gate.slower([base, {**other, "common_operations": {"operations": gate.FEW, "time": 1.0201}}])), 1)
+        self.assertEqual(len(gate.slower([base, {**other, "common_operations": {"operations": gate.FEW - 1, "time": 1.0}}])), 1)
+
     def test_another_system_may_be_slower(self):
         self.assertEqual(gate.slower([row(3.0, 3.0, "first-touch")]), [])
 

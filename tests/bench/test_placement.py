@@ -241,10 +241,23 @@ class PerOperation(unittest.TestCase):
         self.assertEqual(paid((1, 10, 0.4, 0.5), (2, 20, 1.9, 0.5), (3, 30, 2.0, 0.6)), 3)       # paid, lost again, paid
         self.assertEqual(paid((1, 10, 1.0, 0.0)), 1)                                             # nothing spent
 
+    def test_operations_that_both_did_are_compared_and_no_others(self):
+        base = {"began": [0.0], "operations": [100.0, 200.0], "application_seconds": [10.0, 30.0]}  # 0.1 s each, then 0.2 s
+        late = {"began": [50.0], "operations": [50.0, 150.0], "application_seconds": [5.0, 25.0]}   # the same from there on
+        found = costs.common(late, base)
+        self.assertEqual((found["operations"], found["time"]), (150.0, 1.0))
+        slow = {**late, "application_seconds": [5.5, 27.5]}
+        self.assertAlmostEqual(costs.common(slow, base)["time"], 1.1)
+        short = {"began": [50.0], "operations": [100.0, 100.0], "application_seconds": [15.0, 15.5]}  # nothing was done between two samples
+        self.assertAlmostEqual(costs.common(short, base)["time"], 15.5 / 15.0)
+        self.assertEqual(costs.common({**late, "began": [100.0]}, base)["operations"], 100.0)         # just half of both
+        self.assertIsNone(costs.common({**late, "began": [101.0]}, base))
+        self.assertIsNone(costs.common({"operations": [1.0], "application_seconds": [1.0]}, base))
+
     def test_costs_over_time_are_those_since_the_first_sample(self):
         events = {"samples": [self.sample(1, 1000, 0), self.sample(2, 2000, 0), self.sample(3, 3000, 0)]}
         found = costs.over_time(events, [self.mark(1), self.mark(2), self.mark(3)], self.MACHINE)
-        self.assertEqual((found["seconds"], found["operations"]), ([2, 3], [1000, 2000]))
+        self.assertEqual((found["began"], found["seconds"], found["operations"]), ([1000], [2, 3], [1000, 2000]))
         for seconds, thousands in zip(found["application_seconds"], (1, 2)):
             self.assertAlmostEqual(seconds, thousands * 1.1275e-3, delta=0.02 * thousands * 1.1275e-3)
         for seconds, thousands in zip(found["service_seconds"], (1, 2)):

@@ -53,13 +53,13 @@ def over_time(events: Dict[str, Any], marks: Sequence[Mark], machine: Machine,
               cpus: Sequence[int] = APPLICATION) -> Optional[Dict[str, List[float]]]:
     """From the first sample to each later one: operations, and modelled seconds of the application's CPUs and of the service's.
 
-    None for a workload that counts no operations.
+    `began` has one number, the operations before the first sample. None for a workload that counts no operations.
     """
     told = [operations_at(sample["seconds"], events) for sample in events["samples"]]
     done = [operations for operations in told if operations is not None]
     if len(done) < max(2, len(told)) or done[-1] - done[0] < 1:
         return None
-    found: Dict[str, List[float]] = {"seconds": [], "operations": [], "application_seconds": [], "service_seconds": []}
+    found: Dict[str, List[float]] = {"began": [done[0]], "seconds": [], "operations": [], "application_seconds": [], "service_seconds": []}
     for sample, operations, mark in list(zip(events["samples"], done, marks))[1:]:
         window = Window(mark.since(marks[0]), machine)
         found["seconds"].append(sample["seconds"])
@@ -67,6 +67,29 @@ def over_time(events: Dict[str, Any], marks: Sequence[Mark], machine: Machine,
         found["application_seconds"].append(application(window, cpus).seconds)
         found["service_seconds"].append(sum(window.work(cpu).seconds for cpu in SERVICE))
     return found
+
+
+def common(ours: Dict[str, List[float]], base: Dict[str, List[float]]) -> Optional[Dict[str, float]]:
+    """Time of the application over `base`'s for the operations that both did.
+
+    Which part of a program lies in a window is decided by when the window begins, later where something is started first. None where
+    less than half of either window is in both, and for runs that do not say when they began. Samples half a second apart are too coarse
+    for a part of it.
+    """
+    if "began" not in ours or "began" not in base:
+        return None
+    first = max(run["began"][0] for run in (ours, base))
+    last = min(run["began"][0] + run["operations"][-1] for run in (ours, base))
+    if 2 * (last - first) < max(run["operations"][-1] for run in (ours, base)):
+        return None
+    return {"operations": last - first, "time": _spent(ours, first, last) / _spent(base, first, last)}
+
+
+def _spent(run: Dict[str, List[float]], first: float, last: float) -> float:
+    """Modelled seconds of the application from one of its operations to another."""
+    spent = dict(zip([run["began"][0]] + [run["began"][0] + operations for operations in run["operations"]],
+                     [0.0] + run["application_seconds"]))  # of samples between which nothing was done, the later
+    return along(list(spent), list(spent.values()), last) - along(list(spent), list(spent.values()), first)
 
 
 def paid_seconds(ours: Dict[str, List[float]], base: Dict[str, List[float]]) -> Optional[float]:

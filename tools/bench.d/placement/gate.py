@@ -7,9 +7,9 @@ FEW = 10_000           # operations; fewer of them, and which they were makes mo
 SECONDS = 900          # what all of it may take on two CPUs
 WORKLOADS = ("gups-stable", "gups-fits", "redis-zipf", "pagerank", "sort", "tpcc-postgresql", "tpcc-hsqldb")
 SYSTEMS = ("first-touch", "hm-keeper")
-#: When, and by which figures of a row: per operation, and per user instruction where there are few.
-FIGURES = {"over the whole window": ("per_operation", "modelled_time_vs_first_touch"),
-           "in its last quarter": ("settled_per_operation", "settled_modelled_time_vs_first_touch")}
+#: When, and by which figures of a row: of the operations that both did, per operation, and per user instruction where there are few.
+FIGURES = {"over the whole window": ("common_operations", "per_operation", "modelled_time_vs_first_touch"),
+           "in its last quarter": (None, "settled_per_operation", "settled_modelled_time_vs_first_touch")}
 Row = Dict[str, Any]
 
 
@@ -32,8 +32,12 @@ def _place(row: Row) -> Any:
     return row["workload"], row["page_size"]
 
 
-def _times(row: Row, base: Optional[Row], per_operation: str, by_instructions: str) -> Optional[float]:
-    """Of first-touch's time: for as many operations, where both counted enough of them, or for as many user instructions."""
+def _times(row: Row, base: Optional[Row], in_common: Optional[str], per_operation: str,
+           by_instructions: str) -> Optional[float]:
+    """Of first-touch's time: for the same operations, or as many, where both counted enough of them, or for as many user instructions."""
+    common = row.get(in_common) if in_common else None
+    if common and common["operations"] >= FEW:
+        return common["time"]
     ours, theirs = row.get(per_operation), base and base.get(per_operation)
     if ours and theirs and min(ours["operations"], theirs["operations"]) >= FEW:
         return ours["application_ns"] / theirs["application_ns"]

@@ -2,7 +2,7 @@
 """From single runs to the table: the better variant of each system, relative figures, spreads of what ran more than once."""
 from collections import defaultdict
 from statistics import median
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import costs
 import figures
@@ -58,12 +58,12 @@ def _bound(base: Optional[List[Run]], oracle: Optional[List[Run]]) -> Optional[f
     return static["4K"][0] if static else None
 
 
-def _paid(run: Run, base: Optional[Sequence[Run]]) -> Optional[float]:
-    """None without a base of the same model, or where either counts no operations."""
+def _beside(run: Run, base: Optional[Sequence[Run]], compare: Callable[[Any, Any], Any]) -> Any:
+    """What the costs of both over time come to; None without a base of the same model, or where either counts no operations."""
     if not base or run["cell"]["system"] in NOTHING or _model(run) != _model(base[0]):
         return None
     ours, theirs = (one["figures"].get("costs_over_time") for one in (run, base[0]))
-    return costs.paid_seconds(ours, theirs) if ours and theirs else None
+    return compare(ours, theirs) if ours and theirs else None
 
 
 def _values(runs: Sequence[Run], name: str) -> List[Any]:
@@ -124,7 +124,7 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
         PACE: _median(runs, PACE),
         **{shown: _over(runs, base, figure) for shown, figure in RATIOS.items()}, "ranges": _ranges(runs, base),
         **{figure: _per_operation(runs, typical, figure) for figure in ("per_operation", "settled_per_operation")},
-        "paid_seconds": _paid(typical, base),
+        "paid_seconds": _beside(typical, base, costs.paid_seconds), "common_operations": _beside(typical, base, costs.common),
         "oracle_ratio": own["tier_share"][0] / bound if bound else None,
         "oracle_source": None if not bound else "run" if typical["has_truth"] else "hindsight",
         "recall": looks[-1]["recall"] if looks else None,
