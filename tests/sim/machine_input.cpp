@@ -43,7 +43,7 @@ TEST(MachineInput, BadInputIsOneLineAndExitCodeTwo) {
                                  "even --set horizon=0",
                                  "even --interval 10",
                                  "even --interval 49ms",
-                                 "even --budget 51",
+                                 "even --budget 801",
                                  "even --budget 0",
                                  "even --seconds 0",
                                  "even --period 10s",

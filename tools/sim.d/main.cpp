@@ -106,7 +106,7 @@ int run(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(kSwitches));
   app.add_option("--budget", means.budget_percent, "CPU time of profiling, in percent: 1 or 1%")
       ->transform(without_percent)
-      ->check(CLI::Range(0.01, 50.0))
+      ->check(CLI::Range(0.01, 800.0))
       ->capture_default_str();
   app.add_option("--seed", means.seed, "same seed, same result")->capture_default_str();
   app.add_option("--json", json, "write all figures to this file");
