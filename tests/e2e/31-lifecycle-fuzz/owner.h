@@ -72,7 +72,7 @@ static struct hmk_params some_params(void)
 		.mask = HMK_PARAM_INTERVAL | HMK_PARAM_BUDGET | HMK_PARAM_NUM_SCANS |
 			HMK_PARAM_FLUSH | HMK_PARAM_SWITCHES | HMK_PARAM_MAX_REGION,
 		.interval_ns = 50000000 + below(100) * 1000000,
-		.budget_bp = 1 + (uint32_t)below(below(4) ? 1000 : HMK_BUDGET_MAX_BP),
+		.budget_bp = 1 + (uint32_t)below(below(8) ? 1000 : HMK_BUDGET_MAX_BP),
 		.num_scans = 1 + (uint32_t)below(below(4) ? 4 : 16),
 		.flush = (uint32_t)below(2),
 		.switches = below(3) ? 0 : (uint32_t)below(HMK_SWITCH_ALL + 1) & switches(),

@@ -120,10 +120,10 @@ static long call_cancel(int fd)
 	return ioctl(fd, HMK_IOC_RESULT, &r);
 }
 
-static long call_split(int fd)	/* and read every page, by several threads: nothing of this is in the other's way */
+static long call_split(int fd)	/* and read every page, by two threads: nothing of this is in the other's way */
 {
 	struct hmk_set s = { .size = sizeof(s), .params = { .mask = HMK_PARAM_SWITCHES | HMK_PARAM_BUDGET,
-							    .switches = HMK_SWITCH_SPLIT_HUGE | HMK_SWITCH_DENSE, .budget_bp = 4 * HMK_BUDGET_THREAD_BP } };
+							    .switches = HMK_SWITCH_SPLIT_HUGE | HMK_SWITCH_DENSE, .budget_bp = HMK_BUDGET_THREAD_BP + 1 } };
 
 	return ioctl(fd, HMK_IOC_SET, &s);
 }

@@ -142,7 +142,7 @@ static void begin(int fd, pid_t pid, unsigned long round)
 {
 	struct hmk_attach a = { .size = sizeof(a), .flags = HMK_ATTACH_PID, .pidfd = pid,
 				.params = { .mask = HMK_PARAM_INTERVAL | HMK_PARAM_SWITCHES | HMK_PARAM_BUDGET, .interval_ns = 50000000,
-					    .switches = switches, .budget_bp = round % 2 ? 500 : 4 * HMK_BUDGET_THREAD_BP } };
+					    .switches = switches, .budget_bp = round % 2 ? 500 : HMK_BUDGET_THREAD_BP + 1 } };
 
 	check(!ioctl(fd, HMK_IOC_ATTACH, &a) && !ioctl(fd, HMK_IOC_START, 0), "attach and start", round);
 }
