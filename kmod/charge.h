@@ -8,7 +8,7 @@
 
 /* CPU time of one thread, which alone looks at it. */
 struct hmk_clock {
-	u64 summed_ns, summed_at, looked_ns;	/* hmk_clock_used() */
+	u64 summed_ns, summed_at, looked_ns;	/* clock_used() */
 	unsigned long switches;			/* when it looked last */
 	u64 told_ns;				/* hmk_charge_helper() */
 };

@@ -26,8 +26,8 @@ struct hmk_hold {
 };
 
 /*
- * All by the interval thread. Return: false, and then the lock is not held, when it is to
- * stop or the target has ended.
+ * By the interval thread, or one that helps it, each with a hold of its own. Return: false, and
+ * then the lock is not held, when it is to stop or the target has ended.
  */
 bool hmk_hold_begin(struct hmk_hold *h, struct mm_struct *mm);
 bool hmk_hold_on(struct hmk_hold *h, u32 looked);
