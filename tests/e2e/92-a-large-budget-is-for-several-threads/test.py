@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-# gate: 6.1 6.12
+# gate: 6.12
 # timeout: 300
+# clock: instructions
 # alone: yes
 """A budget of more than half of an interval is for several threads: none helps the session's own up to 50 %. Page by page
 they tell what one thread tells: each page that is hot, and no other; hot and cold move as they are told."""
