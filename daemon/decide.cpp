@@ -100,15 +100,13 @@ void decide_together(const std::vector<Target*>& seen, const Surroundings& aroun
   }
   const policy::PolicyParams params = to_params(*seen.front(), tiers.front());
   std::vector<policy::ProcessView> views;
+  std::vector<std::vector<policy::Ledger::Displaced>> pinned(seen.size());
   for (std::size_t i = 0; i < seen.size(); ++i) {
+    pinned[i] = seen[i]->misplaced_pins(params.promote_limit);
     views.push_back(view_of(*seen[i], tiers[i], params.promote_limit));
     views.back().group = group_of(seen, i);
+    views.back().pinned = pinned[i];
   }
-  std::vector<std::vector<policy::Ledger::Displaced>> pinned;
-  pinned.reserve(seen.size());
-  for (const Target* const target : seen)
-    pinned.push_back(target->misplaced_pins(params.promote_limit));
-  for (std::size_t i = 0; i < seen.size(); ++i) views[i].pinned = pinned[i];
   if (seen.size() > 1 || !seen.front()->config().caps.empty())  // else nobody asks
     for (std::size_t i = 0; i < seen.size(); ++i) views[i].held = held_by(*seen[i], tiers[i]);
 

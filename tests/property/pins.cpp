@@ -106,12 +106,9 @@ TEST(PinProperties, OnlyPinsMoveWhatIsPinnedAndOnlyToItsTier) {
 
 TEST(PinProperties, PromoteAtMostTheLimitAndSumUp) {
   for_each_pinned([](const Machine& m, const Pins&, const Plan& plan) {
-    Bytes promoted = 0, demoted = 0;
-    for (const Move& move : plan.promotions) promoted += move.bytes;
-    for (const Move& move : plan.demotions) demoted += move.bytes;
-    ASSERT_EQ(promoted, plan.promoted);
-    ASSERT_EQ(demoted, plan.demoted);
-    ASSERT_LE(promoted, m.params.promote_limit);
+    ASSERT_EQ(bytes_of(plan.promotions), plan.promoted);
+    ASSERT_EQ(bytes_of(plan.demotions), plan.demoted);
+    ASSERT_LE(plan.promoted, m.params.promote_limit);
   });
 }
 

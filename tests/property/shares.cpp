@@ -93,11 +93,8 @@ TEST(ShareProperties, TheLimitHoldsOverAll) {
     Bytes promoted = 0;
     for (const Plan& plan : plans) {
       promoted += plan.promoted;
-      Bytes up = 0, down = 0;
-      for (const Move& move : plan.promotions) up += move.bytes;
-      for (const Move& move : plan.demotions) down += move.bytes;
-      ASSERT_EQ(up, plan.promoted);
-      ASSERT_EQ(down, plan.demoted);
+      ASSERT_EQ(bytes_of(plan.promotions), plan.promoted);
+      ASSERT_EQ(bytes_of(plan.demotions), plan.demoted);
     }
     ASSERT_LE(promoted, shared.machine.params.promote_limit);
   });

@@ -17,6 +17,12 @@ using policy::kNoNode;
 using policy::kPage;
 using policy::ProcessId;
 
+inline Bytes bytes_of(const std::vector<policy::Move>& moves) {
+  Bytes bytes = 0;
+  for (const policy::Move& move : moves) bytes += move.bytes;
+  return bytes;
+}
+
 /// A machine and what its processes have on it.
 struct Machine {
   std::vector<TierView> tiers;

@@ -93,20 +93,20 @@ TEST(PinChoice, TakesThePartsWhereTheWholeDoesNotFit) {
   EXPECT_EQ(chosen(18), "none");
 }
 
-TEST(PinChoice, TakesNoMoreThanAskedAndWhatSavesMost) {
-  const std::vector pieces{heat_at(0, 4, 10), heat_at(8, 4, 30), heat_at(16, 4, 20)};
+/// Of the mappings a, b and c, which all belong in tier 1, by their accesses.
+std::string chosen_of(double a, double b, double c, std::size_t most) {
+  const std::vector pieces{heat_at(0, 4, a), heat_at(8, 4, b), heat_at(16, 4, c)};
   const auto placement = best({0, 0, 0});
   const std::vector mappings{mapping(0, 4, "a"), mapping(8, 12, "b"), mapping(16, 20, "c")};
-  const auto pins = chosen_pins({pieces, placement, mappings, kRedis}, room(12), kLatency, 2);
-  EXPECT_EQ(text_of(pins), "redis-server/b=1,redis-server/c=1");
+  return text_of(chosen_pins({pieces, placement, mappings, kRedis}, room(12), kLatency, most));
+}
+
+TEST(PinChoice, TakesNoMoreThanAskedAndWhatSavesMost) {
+  EXPECT_EQ(chosen_of(10, 30, 20, 2), "redis-server/b=1,redis-server/c=1");
 }
 
 TEST(PinChoice, LeavesOutWhatIsWorthNextToNothing) {
-  const std::vector pieces{heat_at(0, 4, 1000), heat_at(8, 4, 4), heat_at(16, 4, 6)};
-  const auto placement = best({0, 0, 0});
-  const std::vector mappings{mapping(0, 4, "a"), mapping(8, 12, "b"), mapping(16, 20, "c")};
-  const auto pins = chosen_pins({pieces, placement, mappings, kRedis}, room(12), kLatency, 16);
-  EXPECT_EQ(text_of(pins), "redis-server/a=1,redis-server/c=1");
+  EXPECT_EQ(chosen_of(1000, 4, 6, 16), "redis-server/a=1,redis-server/c=1");
 }
 
 TEST(PinChoice, WritesWhatHmkdReadsWhateverTheNames) {

@@ -52,7 +52,7 @@ json answer_of(const PlanInput& input) {
           {"placements", placements}};
 }
 
-void print_text(const json& answer) {
+void print_bound(const json& answer) {
   const auto text = [&](const char* key, Unit unit) { return to_text(answer.at(key), unit); };
   const json window = answer.at("time_ns").get<double>() / answer.at("windows").get<double>();
   std::printf(
@@ -75,15 +75,11 @@ int run_bound(const Context& context, const BoundOptions& options) {
   try {
     answer = answer_of(*input);
   } catch (const std::invalid_argument& problem) {
-    return fail(context, hmk::Error{problem.what(), "give one of them more bytes, see --tier"});
+    return fail_to_fit(context, problem);
   }
   answer.update(about(input->frames, input->heat));
   answer.update({{"windows", input->heat.windows()}, {"move_ns", input->page_ns}});
-  if (context.as_json)
-    std::fputs(json_text(answer, 2).c_str(), stdout);
-  else
-    print_text(answer);
-  return kOk;
+  return tell(context, answer, print_bound);
 }
 
 }  // namespace

@@ -43,8 +43,7 @@ json pin_rows(const std::vector<ChosenPin>& pins, double accesses) {
 }
 
 json placement(const char* name, json row, double best_ns) {
-  row["placement"] = name;
-  row["of_best_percent"] = 100 * best_ns / row["latency_ns"].get<double>();
+  row = placement_row(name, std::move(row), best_ns);
   row.erase("moved_bytes");
   return row;
 }
@@ -121,14 +120,10 @@ int run_pins(const Context& context, const PinsOptions& options) {
   try {
     answer = answer_of(*input, options.most);
   } catch (const std::invalid_argument& problem) {
-    return fail(context, hmk::Error{problem.what(), "give one of them more bytes, see --tier"});
+    return fail_to_fit(context, problem);
   }
   answer.update(about(input->frames, input->heat));
-  if (context.as_json)
-    std::fputs(json_text(answer, 2).c_str(), stdout);
-  else
-    print_pinning(answer);
-  return kOk;
+  return tell(context, answer, print_pinning);
 }
 
 }  // namespace

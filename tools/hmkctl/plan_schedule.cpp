@@ -109,7 +109,7 @@ int run_schedule(const Context& context, const ScheduleOptions& options) {
   try {
     found = found_for(demand, *input, bound_ns);
   } catch (const std::invalid_argument& problem) {
-    return fail(context, hmk::Error{problem.what(), "give one of them more bytes, see --tier"});
+    return fail_to_fit(context, problem);
   }
   const Outcome outcome = demand.outcome(found);
   const TierPlan plan = plan_of(*input, found, outcome, bound_ns);
@@ -123,11 +123,7 @@ int run_schedule(const Context& context, const ScheduleOptions& options) {
   json answer = answer_of(*input, plan, outcome, bound_ns);
   answer.update(about(input->frames, input->heat));
   answer["file"] = options.output.empty() ? json() : json(options.output);
-  if (context.as_json)
-    std::fputs(json_text(answer, 2).c_str(), stdout);
-  else
-    print_schedule(answer);
-  return kOk;
+  return tell(context, answer, print_schedule);
 }
 
 }  // namespace

@@ -167,11 +167,7 @@ int run_size(const Context& context, const SizeOptions& options) {
   answer.update(about(*frames, *heat));
   answer.update(
       {{"fast_ns", prices->fast_ns}, {"slow_ns", prices->slow_ns}, {"move_ns", prices->page_ns}});
-  if (context.as_json)
-    std::fputs(json_text(answer, 2).c_str(), stdout);
-  else
-    print_text(answer, options);
-  return kOk;
+  return tell(context, answer, [&](const json& told) { print_text(told, options); });
 }
 
 hmk::Result<GibPrices> parse_prices(std::string_view text) {

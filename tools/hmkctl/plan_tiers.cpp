@@ -122,6 +122,10 @@ json tier_rows(const std::vector<PlanTier>& tiers) {
   return rows;
 }
 
+int fail_to_fit(const Context& context, const std::invalid_argument& problem) {
+  return fail(context, hmk::Error{problem.what(), "give one of them more bytes, see --tier"});
+}
+
 json placement_row(const char* name, json row, double bound_ns) {
   row["placement"] = name;
   row["of_best_percent"] = 100 * bound_ns / row["latency_ns"].get<double>();

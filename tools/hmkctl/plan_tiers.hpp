@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <vector>
 
 #include "as_recorded.hpp"
@@ -46,6 +47,9 @@ struct PlanInput {
 /// What is not given is as recorded: latencies, what a move takes, and the most that the process
 /// had of a tier. The last tier is as large as needed.
 hmk::Result<PlanInput> plan_input(const std::string& file, const TierOptions& options);
+
+/// The memory does not fit into the tiers, as best_of() says.
+int fail_to_fit(const Context& context, const std::invalid_argument& problem);
 
 /// Shows how far it is.
 hmk::policy::Schedule best_of(const hmk::policy::Forecast& forecast);

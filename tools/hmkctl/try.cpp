@@ -67,11 +67,7 @@ int run_try(const Context& context, const WatchOptions& options) {
   else
     outlook = look_ahead(trial.seen());
   const json answer = trial_json(trial, outlook);
-  if (context.as_json)
-    std::fputs(json_text(answer, 2).c_str(), stdout);
-  else
-    print_text(answer, outlook);
-  return kOk;
+  return tell(context, answer, [&](const json& told) { print_text(told, outlook); });
 }
 
 }  // namespace

@@ -33,6 +33,15 @@ int fail(const Context& context, const hmk::Error& error) {
   return fail(context, Reply{kFailed, error});
 }
 
+int tell(const Context& context, const nlohmann::json& answer,
+         const std::function<void(const nlohmann::json&)>& print) {
+  if (context.as_json)
+    std::fputs(json_text(answer, 2).c_str(), stdout);
+  else
+    print(answer);
+  return kOk;
+}
+
 hmk::Result<hmk::Nanoseconds> parse_time(std::string_view text) {
   auto time = hmk::parse_duration(text);
   if (time && time->count() <= 0)

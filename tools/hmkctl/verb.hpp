@@ -56,6 +56,10 @@ Run make_version(CLI::App& verb);
 int fail(const Context& context, const Reply& reply);
 int fail(const Context& context, const hmk::Error& error);
 
+/// The answer as JSON, or as `print` shows it; kOk.
+int tell(const Context& context, const nlohmann::json& answer,
+         const std::function<void(const nlohmann::json&)>& print);
+
 /// Declares --pid; gives the arguments of a request for that process, or for all.
 std::function<nlohmann::json()> pid_option(CLI::App& verb);
 
