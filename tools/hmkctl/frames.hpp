@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "record/recording.hpp"
+#include "util/result.hpp"
 
 namespace hmkctl {
 

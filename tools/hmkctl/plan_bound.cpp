@@ -88,6 +88,7 @@ Run make_plan_bound(CLI::App& verb) {
   auto options = std::make_shared<BoundOptions>();
   verb.add_option("FILE", options->file, "what 'hmkctl record' has written")->required();
   add_tier_options(verb, options->tiers);
+  add_move_cost(verb, options->tiers);
   return [options](const Context& context) { return run_bound(context, *options); };
 }
 

@@ -132,6 +132,7 @@ Run make_plan_pins(CLI::App& verb) {
   auto options = std::make_shared<PinsOptions>();
   verb.add_option("FILE", options->file, "what 'hmkctl record' has written")->required();
   add_tier_options(verb, options->tiers);
+  add_move_cost(verb, options->tiers);
   verb.add_option("--most", options->most, "so many pins at most (default: 16)")
       ->check(CLI::Range(1, 256));
   return [options](const Context& context) { return run_pins(context, *options); };

@@ -134,6 +134,7 @@ Run make_plan_schedule(CLI::App& verb) {
   verb.add_option("-o,--output", options->output,
                   "write the plan to this file (default: only what it promises is shown)");
   add_tier_options(verb, options->tiers);
+  add_move_cost(verb, options->tiers);
   return [options](const Context& context) { return run_schedule(context, *options); };
 }
 

@@ -1,52 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// The tiers that a recorded program is planned for: as recorded, or as asked for.
+// What is answered about a recorded program and its tiers: rows of the answer and their tables.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <stdexcept>
 #include <vector>
 
-#include "as_recorded.hpp"
-#include "demand.hpp"
-#include "frames.hpp"
-#include "recorded_heat.hpp"
+#include "plan_input.hpp"
 #include "table.hpp"
 #include "verb.hpp"
 
 namespace hmkctl {
-
-struct TierOptions {
-  std::map<std::size_t, std::uint64_t> bytes = {};  ///< by the number of a tier, from 1
-  std::map<std::size_t, hmk::Nanoseconds> latency = {};
-  double page_ns = 0;  ///< 0: as recorded
-};
-
-/// --tier, --latency and --move-cost.
-void add_tier_options(CLI::App& verb, TierOptions& options);
-
-struct PlanTier {
-  double latency_ns = 0;
-  double bytes = 0;  ///< kNoLimit: as much as is wanted
-};
-
-/// A recording, read twice, and what it is planned for.
-struct PlanInput {
-  Frames frames;
-  HeatPieces heat;
-  AsRecorded lay;
-  std::vector<PlanTier> tiers;
-  double page_ns = 0;
-
-  std::vector<double> latency() const;
-  std::vector<double> capacity() const;
-  Demand demand() const { return Demand(heat, latency(), page_ns); }
-};
-
-/// What is not given is as recorded: latencies, what a move takes, and the most that the process
-/// had of a tier. The last tier is as large as needed.
-hmk::Result<PlanInput> plan_input(const std::string& file, const TierOptions& options);
 
 /// The memory does not fit into the tiers, as best_of() says.
 int fail_to_fit(const Context& context, const std::invalid_argument& problem);

@@ -42,13 +42,6 @@ int tell(const Context& context, const nlohmann::json& answer,
   return kOk;
 }
 
-hmk::Result<hmk::Nanoseconds> parse_time(std::string_view text) {
-  auto time = hmk::parse_duration(text);
-  if (time && time->count() <= 0)
-    return hmk::Error{"'" + std::string(text) + "' is no time", "write for example 60s"};
-  return time;
-}
-
 std::function<nlohmann::json()> pid_option(CLI::App& verb) {
   auto pid = std::make_shared<int>(0);
   verb.add_option("--pid", *pid, "of this process only")->check(CLI::Range(1, 4194304));

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "client.hpp"
+#include "parsed.hpp"
 #include "table.hpp"
-#include "util/units.hpp"
 
 namespace hmkctl {
 
@@ -62,23 +62,6 @@ int tell(const Context& context, const nlohmann::json& answer,
 
 /// Declares --pid; gives the arguments of a request for that process, or for all.
 std::function<nlohmann::json()> pid_option(CLI::App& verb);
-
-/// A duration above 0.
-hmk::Result<hmk::Nanoseconds> parse_time(std::string_view text);
-
-/// An option of which `parse` makes a value or says what is wrong.
-template <class Parse, class Take>
-CLI::Option* add_parsed(CLI::App& verb, const char* name, const char* help, Parse parse,
-                        Take take) {
-  return verb.add_option_function<std::string>(
-      name,
-      [=](const std::string& text) {
-        const auto value = parse(text);
-        if (!value) throw CLI::ValidationError(name, value.error().line());
-        take(*value);
-      },
-      help);
-}
 
 /// A picture that the verb's --svg asked for.
 int write_picture(const Context& context, const std::string& path, const std::string& svg);
