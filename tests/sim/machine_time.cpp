@@ -49,12 +49,12 @@ TEST(MachineTime, FirstTouchIsTheFormulaWorkedOutByHand) {
 TEST(MachineTime, ACountedProgramIsTheFormulaWorkedOutByHand) {
   Workload load{.name = "counted", .memory = 12 * kMiB};
   const std::vector<std::uint32_t> none(3072);
-  Counted counted{
-      .misses = none, .streamed = none, .written = none, .visits = none, .operations = 100};
+  Counted counted{.misses = none, .streamed = none, .written = none, .visits = none};
   counted.misses[0] = 300, counted.misses[3071] = 100;  // nodes 0 and 1
   counted.streamed[0] = 50, counted.streamed[3071] = 90;
   counted.written[0] = 100, counted.written[1] = 20, counted.written[3071] = 80;
-  load.phases = {{.execution = {.instructions = 100, .other_ns = 7},
+  load.phases = {{.operations = 100,
+                  .execution = {.instructions = 100, .other_ns = 7},
                   .counted = std::make_shared<Counted>(counted)}};
   Question question = small_question();
   question.workload = load;
@@ -88,12 +88,11 @@ TEST(MachineTime, OnlyThePartThatIsAskedForIsDone) {
   const std::vector<std::uint32_t> none(3072);
   Workload load{.name = "counted", .memory = 12 * kMiB};
   for (const double instructions : {100, 200, 300})
-    load.phases.push_back({.execution = {.instructions = instructions},
-                           .counted = std::make_shared<Counted>(Counted{.misses = none,
-                                                                        .streamed = none,
-                                                                        .written = none,
-                                                                        .visits = none,
-                                                                        .operations = 10})});
+    load.phases.push_back(
+        {.operations = 10,
+         .execution = {.instructions = instructions},
+         .counted = std::make_shared<Counted>(
+             Counted{.misses = none, .streamed = none, .written = none, .visits = none})});
   Question question = small_question();
   question.workload = load;
   question.until = 0.5;
@@ -114,12 +113,10 @@ TEST(MachineTime, TheLastQuarterIsOfTheInstructions) {
   question.workload = {.name = "counted", .memory = 12 * kMiB};
   for (const auto& [misses, instructions] : {std::pair(first, 500), {last, 100}})
     question.workload.phases.push_back(
-        {.execution = {.instructions = static_cast<double>(instructions)},
-         .counted = std::make_shared<Counted>(Counted{.misses = misses,
-                                                      .streamed = none,
-                                                      .written = none,
-                                                      .visits = none,
-                                                      .operations = 10})});
+        {.operations = 10,
+         .execution = {.instructions = static_cast<double>(instructions)},
+         .counted = std::make_shared<Counted>(
+             Counted{.misses = misses, .streamed = none, .written = none, .visits = none})});
   // 6,000 in all: of the last 1,500 the second phase has 1,000, and one operation of the first 500.
   const Answer answer = place(question, System::kFirstTouch);
   EXPECT_NEAR(answer.settled_share[0], 1.0 / 11, 1e-6);
@@ -129,15 +126,15 @@ TEST(MachineTime, TheLastQuarterIsOfTheInstructions) {
 
 TEST(MachineTime, WhatIsWaitedForIsPlacedBeforeWhatIsMissedMoreButStreamed) {
   const std::vector<std::uint32_t> none(3072);
-  Counted counted{
-      .misses = none, .streamed = none, .written = none, .visits = none, .operations = 1};
+  Counted counted{.misses = none, .streamed = none, .written = none, .visits = none};
   std::fill_n(counted.misses.begin(), 2048, 64);  // 8 MiB in streams
   std::fill_n(counted.streamed.begin(), 2048, 64);
   std::fill_n(counted.misses.begin() + 2048, 1024, 10);  // 4 MiB at random
   Question question = small_question();
   question.workload = {.name = "counted",
                        .memory = 12 * kMiB,
-                       .phases = {{.execution = {.instructions = 1},
+                       .phases = {{.operations = 1,
+                                   .execution = {.instructions = 1},
                                    .counted = std::make_shared<Counted>(counted)}}};
   const Answer best = place(question, System::kStatic);
   constexpr double kMisses = 2048 * 64 + 1024 * 10;

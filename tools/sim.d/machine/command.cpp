@@ -10,6 +10,7 @@
 
 #include "hmkctl/status_line.hpp"
 #include "machine/against.hpp"
+#include "machine/recorded.hpp"
 #include "machine/report.hpp"
 #include "machine/sweep.hpp"
 #include "machine/tune.hpp"
@@ -27,6 +28,7 @@ struct Words {
   std::string json, against, report, commit;
   std::vector<std::string> systems = {"first-touch", "static", "reactive"};
   std::vector<std::string> settings;
+  hmkctl::TierOptions tiers;
   std::uint64_t seeds = 10;
   unsigned jobs = 2;
 };
@@ -38,6 +40,7 @@ void add_machine_options(CLI::App& app, Question& question, Words& words) {
   app.add_option("--machine", words.machine, "a file of configs/lab")->capture_default_str();
   app.add_option("--taken", question.taken, "of each node with CPUs, by others (default: 40MiB)")
       ->transform(CLI::AsSizeValue(false));
+  hmkctl::add_tier_options(app, words.tiers);
   app.add_option("--mlp", question.machine.mlp, "misses at a time (default: as the file says)")
       ->check(CLI::Range(1.0, 64.0));
   app.add_option("--leaf", words.leaf, "size of a page-table leaf, and of what moves whole")
@@ -88,9 +91,15 @@ void add_run_options(CLI::App& app, Question& question, Words& words) {
   app.add_option("--json", words.json, "write all figures to this file");
 }
 
-std::vector<Workload> read_workloads(const std::vector<std::string>& names) {
+std::vector<Workload> read_workloads(Question& question, const Words& words) {
+  if (words.scenarios.size() == 1 && is_recording(words.scenarios.front())) {
+    set_recorded(question, words.scenarios.front(), words.tiers);
+    return {question.workload};
+  }
   std::vector<Workload> loads;
-  for (const std::string& name : names) {
+  for (const std::string& name : words.scenarios) {
+    if (is_recording(name))
+      throw std::invalid_argument(name + ": name a recording alone, its machine is its own");
     const std::vector<std::string> all =
         name == "all" ? workload_names() : std::vector<std::string>{name};
     for (const std::string& one : all) loads.push_back(read_workload(workload_path(one)));
@@ -134,7 +143,7 @@ int write(const std::string& path, const std::string& text) {
   return 1;
 }
 
-int run_once(Question question, const Words& words) {
+int run_once(Question question, std::vector<Workload> loads, const Words& words) {
   for (const std::string& text : words.settings) {
     const std::size_t equals = std::min(text.find('='), text.size());
     if (equals == text.size()) throw std::invalid_argument("'" + text + "' is not KEY=VALUE");
@@ -148,7 +157,7 @@ int run_once(Question question, const Words& words) {
     question.on_progress = [&](double part) {
       line.show("%s: %.0f %%", question.workload.name.c_str(), 100 * part);
     };
-    for (Workload& load : read_workloads(words.scenarios)) {
+    for (Workload& load : loads) {
       question.workload = std::move(load);
       for (auto& row : to_json(question, compare(question, words.systems)))
         list.push_back(std::move(row));
@@ -160,9 +169,9 @@ int run_once(Question question, const Words& words) {
   return failed != 0 || !agrees ? 1 : 0;
 }
 
-SweepPlan plan_of(const Question& question, const Words& words) {
+SweepPlan plan_of(const Question& question, std::vector<Workload> loads, const Words& words) {
   SweepPlan plan{.question = question,
-                 .workloads = read_workloads(words.scenarios),
+                 .workloads = std::move(loads),
                  .axes = {},
                  .seeds = words.seeds,
                  .jobs = words.jobs};
@@ -170,15 +179,14 @@ SweepPlan plan_of(const Question& question, const Words& words) {
   return plan;
 }
 
-int run_sweep(const Question& question, const Words& words) {
-  const ordered_json list = sweep_machine(plan_of(question, words));
+int run_sweep(const SweepPlan& plan, const Words& words) {
+  const ordered_json list = sweep_machine(plan);
   print_sweep(list);
   return write(words.json, list.dump(1) + '\n');
 }
 
 /// 0 when nothing is surely better than what ships.
-int run_tuning(const Question& question, const Words& words) {
-  const SweepPlan plan = plan_of(question, words);
+int run_tuning(const SweepPlan& plan, const Words& words) {
   const ordered_json list = tune_machine(plan);
   const bool all_best = std::ranges::all_of(list, [](const auto& row) { return row["is_best"]; });
   const int failed = write(words.json, list.dump(1) + '\n') +
@@ -194,7 +202,8 @@ int run_machine_command(int argc, char** argv) {
   question.prices.exposed_ns = LabMachine::kShootdownNs;
   Words words;
   app.add_option("scenario", words.scenarios,
-                 "names, 'all', or YAML files; 'sweep' first: every combination of --set;\n"
+                 "names, 'all', YAML files, or one that 'hmkctl record' wrote; 'sweep' first: "
+                 "every combination of --set;\n"
                  "'tune' first: which value of each --set is best")
       ->required();
   app.add_option("--system", words.systems, "which ones (default: all)")
@@ -221,8 +230,10 @@ int run_machine_command(int argc, char** argv) {
     if (is_sweep || is_tuning) words.scenarios.erase(words.scenarios.begin());
     if (words.scenarios.empty()) words.scenarios = {"all"};
     understand(question, words, app.count("--mlp") > 0);
-    if (is_tuning) return run_tuning(question, words);
-    return is_sweep ? run_sweep(question, words) : run_once(question, words);
+    std::vector<Workload> loads = read_workloads(question, words);
+    if (!is_sweep && !is_tuning) return run_once(question, std::move(loads), words);
+    const SweepPlan plan = plan_of(question, std::move(loads), words);
+    return is_tuning ? run_tuning(plan, words) : run_sweep(plan, words);
   } catch (const CLI::CallForHelp& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {

@@ -24,9 +24,9 @@ WorkPlan plan_work(const Workload& load, double seconds, std::uint64_t seed,
     plan.executions.push_back(phase.execution);
     plan.heat.push_back(heat_of(load, phase, seed));
   }
-  if (load.phases.front().counted) {
+  if (load.phases.front().operations > 0) {
     for (std::size_t i = 0; i < load.phases.size(); ++i) {
-      plan.stretches.push_back({i, load.phases[i].counted->operations});
+      plan.stretches.push_back({i, load.phases[i].operations});
       plan.operations += plan.stretches.back().operations;
     }
     return plan;

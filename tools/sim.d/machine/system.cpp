@@ -57,6 +57,16 @@ Means means_of(const Question& question) {
   return means;
 }
 
+/// What hmkd's keys tell of bytes, where a page stands for several.
+Config scaled(Config config, unsigned scale) {
+  config.promote_limit = std::max<Bytes>(config.promote_limit / scale, Memory::kPage);
+  if (config.reserve) *config.reserve /= scale;
+  for (auto* const limits : {&config.caps, &config.floors})
+    for (auto& [whom, bytes] : *limits) bytes /= scale;
+  if (config.move_cost) *config.move_cost *= scale;
+  return config;
+}
+
 std::vector<double> by_tier(const LabMachine& machine, const std::vector<double>& by_node) {
   const double all = std::accumulate(by_node.begin(), by_node.end(), 0.0);
   std::vector<double> shares;
@@ -74,7 +84,8 @@ Answer sum_up(const Question& question, const Program& program, const Memory& me
                 .share = by_tier(question.machine, whole.misses),
                 .settled_share = by_tier(question.machine, settled.misses),
                 .exposed_ns = whole.stall_ns};
-  for (const int node : question.machine.tiers) answer.resident.push_back(memory.used(node));
+  for (const int node : question.machine.tiers)
+    answer.resident.push_back(memory.used(node) * question.scale);
   return answer;
 }
 
@@ -99,7 +110,7 @@ class Managed {
         program_(plan, question.machine, memory, question.clock_ns),
         tickets_(question.machine, memory, program_, question.prices),
         watcher_(plan, memory, means_of(question), question.is_perfect),
-        host_(question.machine, memory, tickets_, question.config),
+        host_(question.machine, memory, tickets_, scaled(question.config, question.scale)),
         interval_ns_(static_cast<std::uint64_t>(question.config.interval.count())),
         interval_end_(interval_ns_) {
     watcher_.begin();
@@ -125,8 +136,8 @@ class Managed {
 
   Answer answer(const Memory& memory) {
     Answer answer = sum_up(question_, program_, memory);
-    answer.risen = tickets_.risen();
-    answer.fallen = tickets_.fallen();
+    answer.risen = tickets_.risen() * question_.scale;
+    answer.fallen = tickets_.fallen() * question_.scale;
     answer.move_ns = tickets_.spent_ns();
     answer.profile_ns = profile_ns_;
     answer.ledger = host_.target().balance().ledger().sums();
@@ -157,8 +168,8 @@ class Managed {
     moments_.push_back({.seconds = static_cast<double>(now_) / 1e9,
                         .ns_per_operation = program_.ns_per_operation(),
                         .tier1_share = program_.share(question_.machine.tiers.front()),
-                        .risen = tickets_.risen(),
-                        .fallen = tickets_.fallen()});
+                        .risen = tickets_.risen() * question_.scale,
+                        .fallen = tickets_.fallen() * question_.scale});
     host_.tell(HMK_EVENT_INTERVAL, seq_, now_);
     moments_.back().horizon =
         balance.persistence().stands_out().horizon(horizon_for(question_.config, seq_));

@@ -42,6 +42,7 @@ struct Question {
   double period = 0;        // of all phases of a cycle together; 0: the scenario's
   double clock_ns = 0;      // of an instruction, by the clock hmk goes by; 0: modelled time
   Bytes taken = 40 << 20;   // of each node with CPUs: the kernel's and others'
+  unsigned scale = 1;       // a page stands for so many; but for config all is told so
   bool is_perfect = false;  // the profiler
   std::uint64_t seed = 1;
   std::function<void(double)> on_progress = {};  // told the part that is done, now and then

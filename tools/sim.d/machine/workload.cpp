@@ -79,10 +79,9 @@ Phase read_phase(const Document& doc, Bytes memory) {
 
 Phase read_counted_phase(const Document& doc) {
   doc.allow({"operations", "instructions", "other"});
-  Phase phase{.execution = {.instructions = doc.get("instructions").number(1e-3, 1e12)}};
+  Phase phase{.operations = doc.get("operations").number(1, 1e15),
+              .execution = {.instructions = doc.get("instructions").number(1e-3, 1e12)}};
   if (const auto other = doc.find("other")) phase.execution.other_ns = other->number(0, 1e12);
-  phase.counted =
-      std::make_shared<Counted>(Counted{.operations = doc.get("operations").number(1, 1e15)});
   return phase;
 }
 
@@ -102,7 +101,7 @@ void read_pages(const Document& doc, const std::filesystem::path& folder, Worklo
   };
   read(load.nodes);
   for (Phase& phase : load.phases) {
-    auto counted = std::make_shared<Counted>(*phase.counted);
+    auto counted = std::make_shared<Counted>();
     for (auto* column : {&counted->misses, &counted->streamed, &counted->written, &counted->visits})
       read(*column);
     phase.counted = std::move(counted);
@@ -202,7 +201,7 @@ Heat heat_of(const Workload& load, const Phase& phase, std::uint64_t seed) {
   Heat heat(nr);
   if (phase.counted) {
     const Counted& counted = *phase.counted;
-    const auto each = [&](double lines) { return static_cast<float>(lines / counted.operations); };
+    const auto each = [&](double lines) { return static_cast<float>(lines / phase.operations); };
     for (std::size_t page = 0; page < nr; ++page) {
       heat.visits[page] = each(counted.visits[page]);
       heat.misses[page] = each(counted.misses[page]);
@@ -212,11 +211,13 @@ Heat heat_of(const Workload& load, const Phase& phase, std::uint64_t seed) {
   }
   for (const Layer& layer : phase.layers) {
     const std::vector<std::uint32_t> pages = pages_of(load, layer, seed);
+    const auto weight = [&](std::size_t rank) {
+      return layer.zipf == 0 ? 1 : std::pow(static_cast<double>(rank), -layer.zipf);
+    };
     double all = 0;
-    for (std::size_t rank = 1; rank <= pages.size(); ++rank)
-      all += std::pow(static_cast<double>(rank), -layer.zipf);
+    for (std::size_t rank = 1; rank <= pages.size(); ++rank) all += weight(rank);
     for (std::size_t i = 0; i < pages.size(); ++i) {
-      const double visits = layer.visits * std::pow(static_cast<double>(i + 1), -layer.zipf) / all;
+      const double visits = layer.visits * weight(i + 1) / all;
       heat.visits[pages[i]] += static_cast<float>(visits);
       heat.misses[pages[i]] += static_cast<float>(visits * layer.lines);
       heat.written[pages[i]] += static_cast<float>(visits * layer.lines * layer.written);

@@ -37,18 +37,18 @@ struct Execution {
   double other_ns = 0;  // walks and what the kernel does for it
 };
 
-/// Lines and visits of a stretch of work by page, as they were counted.
+/// Lines and visits of a phase by page, as they were counted.
 struct Counted {
   std::vector<std::uint32_t> misses = {}, streamed = {}, written = {}, visits = {};
-  double operations = 0;
 };
 
 struct Phase {
-  double seconds = 0;  // under first touch; 0: as the next says
-  double share = 0;    // of the whole run; 0: to the end
+  double seconds = 0;     // under first touch; 0: as the next says
+  double share = 0;       // of the whole run; 0: to the end
+  double operations = 0;  // counted, in all phases, instead of time; 0: as time says
   Execution execution = {};
   std::vector<Layer> layers = {};
-  std::shared_ptr<const Counted> counted = {};  // instead of time and layers
+  std::shared_ptr<const Counted> counted = {};  // instead of layers
 };
 
 struct Workload {

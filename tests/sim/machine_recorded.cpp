@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "machine/recorded.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/recorded.hpp"
+#include "support/recording_file.hpp"
+#include "support/temp_folder.hpp"
+
+using namespace hmk::sim;
+using hmk::RecordedFrame;
+using hmk::test::frames_of;
+using hmk::test::kMiB;
+using Heats = std::vector<hmk::test::Heat>;  // of a second, by region
+
+namespace {
+
+class MachineRecorded : public testing::Test {
+ protected:
+  /// 100 ns and 300 ns; a move of 4 KiB takes 1 us.
+  const std::string& record(const std::vector<RecordedFrame>& frames) {
+    hmk::test::RecordingFile file(path_, {4711, "program"});
+    file.describe({.machine = {.tiers = {{.nodes = {0}, .latency_ns = 100},
+                                         {.nodes = {1, 2}, .latency_ns = 300}},
+                               .tier_source = "hmat",
+                               .page_ns = 1000,
+                               .page_source = "measured"}});
+    for (const RecordedFrame& frame : frames) file.append(frame);
+    file.finish();
+    return path_;
+  }
+  Question question_of(const std::vector<RecordedFrame>& frames,
+                       const hmkctl::TierOptions& options = {}) {
+    Question question;
+    question.config.mode = hmk::Mode::manage;
+    question.config.interval = std::chrono::seconds(1);
+    set_recorded(question, record(frames), options);
+    return question;
+  }
+  std::string problem_of(const std::vector<RecordedFrame>& frames) {
+    try {
+      question_of(frames);
+    } catch (const std::invalid_argument& problem) {
+      return problem.what();
+    }
+    return "";
+  }
+
+ private:
+  const hmk::test::TempFolder folder_;
+  const std::string path_ = folder_ / "run.hmkrec";
+};
+
+TEST_F(MachineRecorded, WhereItLayItTakesTheTimeThatWasRecorded) {
+  // 2,048 pages, 1,024 and 256 accesses a second each: 0.21 s of 100 ns and 0.16 s of 300 ns.
+  const Question question = question_of(frames_of(std::vector(4, Heats{{10, 0}, {8, 2}})));
+  EXPECT_EQ(question.workload.name, "run");
+  EXPECT_EQ(question.workload.memory, 16 * kMiB);
+  EXPECT_EQ(question.prices.page_ns, 1000);
+  const Answer answer = place(question, System::kFirstTouch);
+  EXPECT_NEAR(answer.ns, 4e9, 100);
+  EXPECT_NEAR(answer.operations, 4 * 2048 * (1024 + 256), 1e-3);
+  EXPECT_NEAR(answer.share[0], 0.8, 1e-6);
+  EXPECT_EQ(answer.resident, (std::vector<Bytes>{8 * kMiB, 8 * kMiB}));
+}
+
+TEST_F(MachineRecorded, WhatIsHotInTheSlowTierRises) {
+  const Question question = question_of(frames_of(std::vector(60, Heats{{-2, 0}, {10, 1}})));
+  const Answer stays = place(question, System::kFirstTouch);
+  EXPECT_NEAR(stays.ns, 60e9, 1000);
+  const double all_fast = 60e9 - 60 * 2048.0 * 1024 * 200;
+  EXPECT_NEAR(place(question, System::kStatic).ns, all_fast, 60e9 / 1000);
+  EXPECT_LT(place(question, System::kReactive).ns, (stays.ns + all_fast) / 2);
+}
+
+TEST_F(MachineRecorded, PhasesAreThoseOfTheRecording) {
+  std::vector<Heats> seconds(6, {{10, 0}, {4, 1}});
+  seconds.resize(10, {{4, 0}, {11, 1}});
+  const Question question = question_of(frames_of(seconds));
+  ASSERT_EQ(question.workload.phases.size(), 10u);
+  EXPECT_NEAR(question.workload.phases[5].operations, 2048 * (1024 + 16), 1e-3);
+  EXPECT_NEAR(question.workload.phases[6].operations, 2048 * (16 + 2048), 1e-3);
+}
+
+TEST_F(MachineRecorded, OfMuchMemoryAPageStandsForSeveralWithAllItsCosts) {
+  constexpr std::uint64_t kBytes = 3ull << 30, kPages = kBytes / 4096;
+  std::vector<RecordedFrame> frames;
+  for (std::uint64_t second = 0; second < 8; ++second) {
+    frames.push_back({second, second * 1'000'000'000, (second + 1) * 1'000'000'000, 3});
+    frames.back().regions = {{kBytes, kBytes, 256, 256, 0, kPages, -32},
+                             {2 * kBytes, kBytes, 256, 256, 1, kPages, 16}};
+  }
+  const Question question = question_of(frames);
+  EXPECT_EQ(question.scale, 2u);
+  EXPECT_EQ(question.workload.memory, kBytes);
+  EXPECT_EQ(question.prices.page_ns, 2000);
+  const Answer stays = place(question, System::kFirstTouch);
+  EXPECT_NEAR(stays.ns, 8e9, 100);
+  EXPECT_NEAR(stays.share[0], 1 / 9.0, 1e-6);
+  EXPECT_EQ(stays.resident, (std::vector<Bytes>{kBytes, kBytes}));
+  const Answer managed = place(question, System::kReactive);
+  EXPECT_GT(managed.risen, 0u);
+  EXPECT_LE(managed.risen, 8 * question.config.promote_limit);
+}
+
+TEST_F(MachineRecorded, SaysWhatItCannotWorkWith) {
+  EXPECT_NE(problem_of(frames_of({{{10, 1}}})).find("--tier 1=4GiB"), std::string::npos);
+  EXPECT_EQ(problem_of(frames_of({{{10, 0}, {8, 1}}})), "");
+}
+
+}  // namespace
