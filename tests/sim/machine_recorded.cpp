@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "machine/tune.hpp"
 #include "support/recorded.hpp"
 #include "support/recording_file.hpp"
 #include "support/temp_folder.hpp"
@@ -101,6 +104,38 @@ TEST_F(MachineRecorded, OfMuchMemoryAPageStandsForSeveralWithAllItsCosts) {
   const Answer managed = place(question, System::kReactive);
   EXPECT_GT(managed.risen, 0u);
   EXPECT_LE(managed.risen, 8 * question.config.promote_limit);
+}
+
+/// Of what is recorded at 1 s: stays hot, changes places every 20 s, or is warm in steps.
+std::vector<std::vector<Heats>> three_programs() {
+  const Heats one{{-2, 0}, {2, 0}, {10, 1}, {4, 1}}, other{{10, 0}, {4, 0}, {-2, 1}, {2, 1}};
+  std::vector<std::vector<Heats>> all{std::vector(60, one), {}, {}};
+  for (int second = 0; second < 60; ++second) all[1].push_back(second / 20 % 2 == 0 ? one : other);
+  all[2].assign(60, {{3, 0}, {5, 0}, {7, 1}, {9, 1}, {8, 1}, {6, 1}, {4, 1}, {2, 1}});
+  return all;
+}
+
+TEST_F(MachineRecorded, TuningComesNearTheBestOfAllCombinations) {
+  for (const auto& program : three_programs()) {
+    const Question question = question_of(frames_of(program));
+    const SweepPlan plan{
+        .question = question,
+        .workloads = {question.workload},
+        .axes = {{"interval", {"1s", "5s"}}, {"promote_limit", {"1MiB", "200MiB"}}},
+        .seeds = 4};
+    double best = 1e9, worst = 0;
+    for (const auto& row : sweep_machine(plan)) {
+      best = std::min(best, row["time_vs_first_touch"].get<double>());
+      worst = std::max(worst, row["time_vs_first_touch"].get<double>());
+    }
+    testing::internal::CaptureStdout();
+    const auto tuned = tune_machine(plan).back();
+    testing::internal::GetCapturedStdout();
+    const auto found = std::ranges::find_if(
+        tuned["values"], [&](const auto& value) { return value["value"] == tuned["best"]; });
+    EXPECT_LE((*found)["time_vs_first_touch"].get<double>(), 1.05 * best) << tuned.dump();
+    EXPECT_GT(worst, 1.05 * best) << "it matters";
+  }
 }
 
 TEST_F(MachineRecorded, SaysWhatItCannotWorkWith) {

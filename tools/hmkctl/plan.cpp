@@ -19,6 +19,8 @@ Run make_plan(CLI::App& verb) {
       add("pins", "which of a recorded program's memory belongs in which tier for the whole run",
           make_plan_pins),
       add("size", "how much fast memory a program needs, by a recording of it", make_plan_size),
+      add("tune", "which values of hmkd's keys are best for a recorded program, by simulation",
+          make_plan_tune),
       add("cut", "which data should live in slow memory, for the least traffic between the two",
           make_plan_cut),
       add("load", "let the memory of a process follow a plan, instead of the policy",

@@ -12,6 +12,7 @@ Run make_plan_bound(CLI::App& verb);
 Run make_plan_schedule(CLI::App& verb);
 Run make_plan_pins(CLI::App& verb);
 Run make_plan_size(CLI::App& verb);
+Run make_plan_tune(CLI::App& verb);
 Run make_plan_cut(CLI::App& verb);
 Run make_plan_load(CLI::App& verb);
 Run make_plan_drop(CLI::App& verb);

@@ -91,13 +91,9 @@ void add_run_options(CLI::App& app, Question& question, Words& words) {
   app.add_option("--json", words.json, "write all figures to this file");
 }
 
-std::vector<Workload> read_workloads(Question& question, const Words& words) {
-  if (words.scenarios.size() == 1 && is_recording(words.scenarios.front())) {
-    set_recorded(question, words.scenarios.front(), words.tiers);
-    return {question.workload};
-  }
+std::vector<Workload> read_workloads(const std::vector<std::string>& names) {
   std::vector<Workload> loads;
-  for (const std::string& name : words.scenarios) {
+  for (const std::string& name : names) {
     if (is_recording(name))
       throw std::invalid_argument(name + ": name a recording alone, its machine is its own");
     const std::vector<std::string> all =
@@ -107,11 +103,19 @@ std::vector<Workload> read_workloads(Question& question, const Words& words) {
   return loads;
 }
 
-/// What the words mean. Throws std::invalid_argument.
-void understand(Question& question, const Words& words, bool has_mlp) {
-  const double mlp = question.machine.mlp;
+/// What is to be run, on which machine.
+std::vector<Workload> take_work(Question& question, const Words& words) {
+  if (words.scenarios.size() == 1 && is_recording(words.scenarios.front())) {
+    set_recorded(question, words.scenarios.front(), words.tiers);
+    return {question.workload};
+  }
   question.machine = read_lab_machine(words.machine);
-  if (has_mlp) question.machine.mlp = mlp;
+  return read_workloads(words.scenarios);
+}
+
+/// What the words mean. Throws std::invalid_argument.
+std::vector<Workload> understand(Question& question, const Words& words, bool has_mlp) {
+  const double mlp = question.machine.mlp;
   question.is_perfect = words.profiler == "perfect";
   question.means.leaf_shift = words.leaf == "2M" ? 21 : 12;
   question.config.mode = Mode::manage;
@@ -119,6 +123,9 @@ void understand(Question& question, const Words& words, bool has_mlp) {
   if (!words.budget.empty())
     set_key(question.config, "overhead",
             words.budget.ends_with('%') ? words.budget : words.budget + "%");
+  std::vector<Workload> loads = take_work(question, words);
+  if (has_mlp) question.machine.mlp = mlp;
+  return loads;
 }
 
 Compared compare(const Question& question, const std::vector<std::string>& systems) {
@@ -229,8 +236,7 @@ int run_machine_command(int argc, char** argv) {
     const bool is_tuning = words.scenarios.front() == "tune";
     if (is_sweep || is_tuning) words.scenarios.erase(words.scenarios.begin());
     if (words.scenarios.empty()) words.scenarios = {"all"};
-    understand(question, words, app.count("--mlp") > 0);
-    std::vector<Workload> loads = read_workloads(question, words);
+    std::vector<Workload> loads = understand(question, words, app.count("--mlp") > 0);
     if (!is_sweep && !is_tuning) return run_once(question, std::move(loads), words);
     const SweepPlan plan = plan_of(question, std::move(loads), words);
     return is_tuning ? run_tuning(plan, words) : run_sweep(plan, words);

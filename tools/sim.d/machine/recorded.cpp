@@ -149,7 +149,7 @@ class Reader {
 }  // namespace
 
 bool is_recording(const std::string& path) {
-  return path.ends_with(".hmkrec");
+  return path.ends_with(".hmkrec") || (path.find('/') != path.npos && !path.ends_with(".yaml"));
 }
 
 void set_recorded(Question& question, const std::string& path, const hmkctl::TierOptions& options) {

@@ -13,6 +13,7 @@
 
 namespace hmk::sim {
 
+/// A path that ends in .hmkrec, or another with a slash that does not end in .yaml.
 bool is_recording(const std::string& path);
 
 /// Sets the workload, the machine, and what a move takes where that is not set.
