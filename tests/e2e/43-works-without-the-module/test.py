@@ -64,7 +64,8 @@ lib.check(stats["promoted_bytes"] >= 0.9 * (HOT_TO - HOT_FROM), f"as stats say: 
 cold = nodes_of(touch.pid, hot + HOT_TO - HOT_FROM, SIZE - HOT_TO)
 print(f"of the hot part {share_in_fast():.1%} in fast memory, of the cold {sum(n in fast for n in cold) / len(cold):.1%}; profiling "
       f"took {stats['profiling_percent']:.2f} % of {stats['wall_ns'] / 1e9:.0f} s")
-why = ask("why", hex(hot + (HOT_TO - HOT_FROM) // 2))
+moved = next(page for page, node in enumerate(nodes_of(touch.pid, hot, HOT_TO - HOT_FROM)) if node in fast)
+why = ask("why", hex(hot + (moved << 12)))
 lib.check(any(d["moved_bytes"] > 0 for d in why["decisions"]), "why knows the move")
 print(lib.run(HMKCTL, "--socket", CONTROL, "top", "--once").stdout)
 print(lib.run(HMKCTL, "--socket", CONTROL, "doctor", check_status=False).stdout)
