@@ -11,6 +11,7 @@ The runner sets HMK_BUILD (user space), HMK_TEST_BIN (the test's own compiled *.
 """
 import bisect
 import collections
+import ctypes
 import json
 import os
 import re
@@ -26,6 +27,7 @@ T = TypeVar("T")
 RESULTS = Path(os.environ.get("HMK_LAB", "/run/hmk-lab"))
 LOG_LINES = 20
 NOWHERE = 255  # where a node is told in a byte
+MOVE_PAGES = 279  # its number on x86_64
 LOGS: Set[Path] = set()  # of hmkd, where the test's own output does not have it
 
 
@@ -120,6 +122,16 @@ class Touch:
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
+
+
+def nodes_of(pid: int, start: int, pages: int) -> List[int]:
+    """The node of each page, as move_pages(2) tells it; below 0: an errno, of a page that is not there."""
+    at = (ctypes.c_void_p * pages)(*range(start, start + pages * 4096, 4096))
+    status = (ctypes.c_int * pages)()
+    failed = ctypes.CDLL(None, use_errno=True).syscall(MOVE_PAGES, pid, ctypes.c_ulong(pages), at, None, status, 0)
+    if failed:
+        check(False, f"move_pages of {pid}: {os.strerror(ctypes.get_errno())}")
+    return list(status)
 
 
 def nodes_of_frames() -> Tuple[List[int], List[int]]:

@@ -6,7 +6,6 @@
 # timeout: 200
 """Without hmk.ko hmkd says so and goes on: by DAMON where the kernel has it, by soft-dirty bits
 elsewhere, it finds the hot part of a process in slow memory and moves it with move_pages(2)."""
-import ctypes
 import json
 import os
 import re
@@ -20,17 +19,7 @@ import lib  # noqa: E402
 HMKCTL, CONTROL, LOG = lib.build("tools/hmkctl/hmkctl"), lib.CONTROL, Path("/run/hmkd.log")
 KDAMONDS = Path("/sys/kernel/mm/damon/admin/kdamonds")
 SIZE, HOT_FROM, HOT_TO = 32 << 20, 8 << 20, 16 << 20
-SLOW, MOVE_PAGES = 2, 279
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def nodes_of(pid: int, start: int, length: int) -> list:
-    """The node of each page, as the kernel tells it."""
-    number = length >> 12
-    pages = (ctypes.c_void_p * number)(*range(start, start + length, 4096))
-    status = (ctypes.c_int * number)()
-    lib.check(libc.syscall(MOVE_PAGES, pid, ctypes.c_ulong(number), pages, None, status, 0) == 0, "pages are found")
-    return list(status)
+SLOW = 2
 
 
 def ask(verb: str, *words: object) -> dict:
@@ -42,7 +31,7 @@ has_damon = KDAMONDS.exists()
 touch = lib.Touch(SLOW)
 area, start = touch.map(SIZE >> 12)
 hot = start + HOT_FROM
-lib.check(set(nodes_of(touch.pid, hot, HOT_TO - HOT_FROM)) == {SLOW}, "the hot part begins in slow memory")
+lib.check(set(lib.nodes_of(touch.pid, hot, HOT_TO - HOT_FROM >> 12)) == {SLOW}, "the hot part begins in slow memory")
 touch.tell(f"loop {'read' if has_damon else 'write'} {area} {HOT_FROM >> 12} {HOT_TO >> 12} 1")
 
 daemon = lib.start_hmkd("mode: manage\ninterval: 1s\nreserve: 8MiB\npromote_limit: 4MiB\n", LOG, ("--pid", touch.pid))
@@ -54,17 +43,17 @@ fast = {node for tier in status["tiers"][:2] for node in tier["nodes"]}
 
 
 def share_in_fast() -> float:
-    nodes = nodes_of(touch.pid, hot, HOT_TO - HOT_FROM)
+    nodes = lib.nodes_of(touch.pid, hot, HOT_TO - HOT_FROM >> 12)
     return sum(node in fast for node in nodes) / len(nodes)
 
 
 lib.wait_for(lambda: share_in_fast() >= 0.9, 120, "nine tenths of the hot part are in a fast tier")
 stats = ask("stats")
 lib.check(stats["promoted_bytes"] >= 0.9 * (HOT_TO - HOT_FROM), f"as stats say: {stats['promoted_bytes']} bytes")
-cold = nodes_of(touch.pid, hot + HOT_TO - HOT_FROM, SIZE - HOT_TO)
+cold = lib.nodes_of(touch.pid, hot + HOT_TO - HOT_FROM, SIZE - HOT_TO >> 12)
 print(f"of the hot part {share_in_fast():.1%} in fast memory, of the cold {sum(n in fast for n in cold) / len(cold):.1%}; profiling "
       f"took {stats['profiling_percent']:.2f} % of {stats['wall_ns'] / 1e9:.0f} s")
-moved = next(page for page, node in enumerate(nodes_of(touch.pid, hot, HOT_TO - HOT_FROM)) if node in fast)
+moved = next(page for page, node in enumerate(lib.nodes_of(touch.pid, hot, HOT_TO - HOT_FROM >> 12)) if node in fast)
 why = ask("why", hex(hot + (moved << 12)))
 lib.check(any(d["moved_bytes"] > 0 for d in why["decisions"]), "why knows the move")
 print(lib.run(HMKCTL, "--socket", CONTROL, "top", "--once").stdout)

@@ -32,12 +32,7 @@ def has_passed(intervals: int) -> bool:
 
 
 def pages_by_node() -> Counter:
-    """Of the mapping that holds the area: stacks and libraries come and go."""
-    maps = Path(f"/proc/{touch.pid}/numa_maps").read_text(encoding="ascii").splitlines()
-    mapping = max((line for line in maps if int(line.split()[0], 16) <= start), key=lambda line: int(line.split()[0], 16))
-    pages = Counter({int(node): int(pages) for node, pages in re.findall(r"\bN(\d+)=(\d+)", mapping)})
-    lib.check(sum(pages.values()) >= SIZE >> 12, f"the area is resident: {mapping}")
-    return pages
+    return Counter(lib.nodes_of(touch.pid, start, SIZE >> 12))
 
 
 lib.load_module()
