@@ -37,9 +37,9 @@ def interrupts(pid: int) -> list:
     return [int(re.search(r"pages:(-?\d+)", line).group(1)) for line in sent]
 
 
-def drains() -> int:
-    """How often the batches of all CPUs' LRU lists were emptied while it was looked for."""
-    return len(lib.traced("hmk_drain"))
+def drains(pid: int) -> int:
+    """How often the batches of all CPUs' LRU lists were emptied for this process while it was looked for: others do so, too."""
+    return sum(f"-{pid} " in line for line in lib.traced("hmk_drain"))
 
 
 def counted() -> None:
@@ -51,7 +51,7 @@ def counted() -> None:
         for line in program.stdout:
             print(line, end="", flush=True)
             if ":" not in line:
-                seen[line.strip()] = drains() - sum(seen.values())
+                seen[line.strip()] = drains(program.pid) - sum(seen.values())
                 program.stdin.write("\n")
     (lib.TRACING / "events/kprobes/hmk_drain/enable").write_text("0", encoding="ascii")
     (lib.TRACING / "kprobe_events").write_text("", encoding="ascii")
