@@ -115,8 +115,9 @@ std::vector<std::string> words_of(const TuneOptions& options) {
   const auto add = [&](const char* name, const std::string& value) {
     words.insert(words.end(), {name, value});
   };
+  const bool leaves_overhead = !options.overhead.empty() && options.tried == kTried;
   for (const std::string& axis : options.tried)
-    if (options.overhead.empty() || !axis.starts_with("overhead=")) add("--set", axis);
+    if (!leaves_overhead || !axis.starts_with("overhead=")) add("--set", axis);
   if (!options.overhead.empty()) add("--budget", options.overhead);
   for (const auto& [tier, bytes] : options.tiers.bytes)
     add("--tier", std::to_string(tier) + "=" + hmk::format_size(bytes));
@@ -212,7 +213,8 @@ Run make_plan_tune(CLI::App& verb) {
       ->allow_extra_args(false)
       ->check(problem_of);
   verb.add_option("--overhead", options->overhead,
-                  "what profiling may take, for example 1% (default: it is one of the keys)");
+                  "what profiling may take, for example 1% (default: it is one of the keys)")
+      ->check([](const std::string& text) { return problem_of("overhead=" + text); });
   verb.add_option("--seeds", options->seeds, "runs of a value at most (default: 8)")
       ->check(CLI::Range(2, 1000));
   return [options](const Context& context) { return run_tune(context, *options); };
