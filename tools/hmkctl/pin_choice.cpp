@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "config/pins.hpp"
+#include "pinned.hpp"
 #include "planned.hpp"
 #include "policy/wanted.hpp"
 
@@ -211,20 +212,12 @@ class Chooser {
   std::vector<ChosenPin> pins_;
 };
 
-/// In address order and disjoint.
+/// As hmkd reads them.
 std::vector<hmk::policy::Wanted> pinned_ranges(const PinSource& source,
-                                               const std::vector<ChosenPin>& pins) {
-  std::vector<hmk::policy::Wanted> all;
-  for (const ChosenPin& chosen : pins) {
-    std::vector<hmk::policy::Wanted> here;
-    const Pin& pin = chosen.pin;
-    if (pin.mapping.empty()) here.push_back({pin.start, pin.end, pin.tier, 0});
-    for (const RecordedMapping& mapping : source.mappings)
-      if (!pin.mapping.empty() && mapping_word(mapping.name) == pin.mapping)
-        here.push_back({mapping.start, mapping.end, pin.tier, 0});
-    all = hmk::policy::joined(all, here);
-  }
-  return all;
+                                               const std::vector<ChosenPin>& chosen) {
+  std::vector<Pin> pins;
+  for (const ChosenPin& one : chosen) pins.push_back(one.pin);
+  return hmk::pinned_in(pins, source.target.pid, source.target.comm, source.mappings);
 }
 
 Piece part_of(const Piece& piece, std::uint64_t start, std::uint64_t end) {
