@@ -158,6 +158,7 @@ class App {
   void watch(Managed& managed);
   void on_readable(std::int32_t pid);
   void on_gone(std::int32_t pid);
+  void let_go(std::int32_t pid);
   void forget(std::int32_t pid);
   void release(std::uint64_t client);
   void send_records(std::int32_t pid);
@@ -174,6 +175,11 @@ class App {
   std::optional<AttachRule> rule_after_exec(const AttachRule& rule, const Candidate& process);
   OperatorState state() const;
   void save_state();
+  Result<Follower> follower_of(const Target& target, TierPlan plan);
+  std::filesystem::path plan_file(std::int32_t pid) const;
+  void keep_plan(std::int32_t pid, const TierPlan& plan);
+  void resume_plan(Target& target);
+  void remove_old_plans();
   OperatorState::StartTimes restore_state();
   void rules_changed(const std::vector<AttachRule>& old);
   ConfigOrProblems read_all(const std::optional<std::string>& saved_text) const;
@@ -212,7 +218,9 @@ class App {
   std::map<std::uint64_t, Recorder> recorders_;      ///< by client
   std::map<std::uint64_t, std::string> plan_parts_;  ///< by client
   std::map<std::int32_t, LeftAlone> left_alone_;     ///< by PID
-  std::map<std::int32_t, Waiting> waiting_;          ///< by PID
+  /// Of before hmkd started, by PID: of processes that are not managed yet.
+  std::map<std::int32_t, OperatorState::Following> plans_before_;
+  std::map<std::int32_t, Waiting> waiting_;  ///< by PID
   Ticker finder_;
   boost::asio::posix::stream_descriptor told_;  ///< of the newcomers, who own it
   boost::asio::steady_timer settled_, pacer_, status_timer_;

@@ -2,7 +2,7 @@
 //
 // A plan of `hmkctl plan schedule` on another run of the program: which tier it has for which of
 // the program's memory now. Memory is found again by the name and the order of its mappings.
-// The clock of the plan begins with the first question.
+// The clock of the plan begins with the first question, or when begin() says.
 //
 //   Result<Follower> follower = Follower::make(plan, machine, parse_mappings(maps));
 //   misplaced(records, follower->wanted(parse_mappings(maps), now_ns), tiers, most);
@@ -30,6 +30,9 @@ class Follower {
   /// The part of it that lies elsewhere, as found of what wanted() has told last.
   void found(const Misplaced& misplaced) { misplaced_bytes_ = misplaced.bytes; }
 
+  /// By the module's clock.
+  void begin(std::uint64_t ns) { begin_ns_ = ns; }
+  std::optional<std::uint64_t> begun_ns() const { return begin_ns_; }
   const TierPlan& plan() const { return plan_; }
   std::uint32_t window() const { return window_; }  ///< at the last question, from 0
   std::uint64_t misplaced_bytes() const { return misplaced_bytes_; }

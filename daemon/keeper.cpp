@@ -67,6 +67,7 @@ Result<void> App::attach_by(const AttachRule& rule, std::int32_t pid) {
                         {"rule", to_string(rule)},
                         {"mode", to_string(managed.target->mode())}});
   watch(managed);
+  resume_plan(*managed.target);
   if (options_.waits != nullptr)
     if (const Result<void> counted = options_.waits->watch(pid); !counted)
       spdlog::warn("waits not counted pid={} reason=\"{}\"", pid, counted.error().line());
@@ -104,10 +105,16 @@ Result<void> App::detach(std::int32_t pid) {
   return {};
 }
 
+/// Its plan is not for who takes over.
+void App::let_go(std::int32_t pid) {
+  const auto managed = managed_.extract(pid);
+  if (managed && managed.mapped()->target->follower()) save_state();
+}
+
 void App::forget(std::int32_t pid) {
   end_records(pid);
   holds_.erase(pid);
-  managed_.erase(pid);
+  let_go(pid);
   if (options_.waits != nullptr) options_.waits->forget(pid);
   report_status();
   if (managed_.empty() && options_.ends_with_last_target) stop();
@@ -119,7 +126,7 @@ void App::on_gone(std::int32_t pid) {
   end_records(pid);  // what it may exec into is another program
   const ProcessInfo before = managed_.at(pid)->target->process();
   const AttachRule rule = managed_.at(pid)->rule;
-  managed_.erase(pid);
+  let_go(pid);
   const auto now = read_candidate(options_.root, pid, needs_of(config_->attach));
   if (now && now->start_time == before.start_time) {
     const std::optional<AttachRule> by = rule_after_exec(rule, *now);
@@ -330,6 +337,10 @@ OperatorState App::state() const {
     if (is_by_hand(waiting.rule, pid)) state.attached[pid] = waiting.start_time;
   for (const auto& [pid, left] : left_alone_)
     if (left.by_hand) state.detached[pid] = left.start_time;
+  state.plans = plans_before_;
+  for (const auto& [pid, managed] : managed_)
+    if (const auto& follower = managed->target->follower())
+      state.plans[pid] = {managed->target->process().start_time, follower->begun_ns().value_or(0)};
   return state;
 }
 
@@ -340,6 +351,7 @@ void App::save_state() {
   if (!done)
     spdlog::warn("state not saved reason=\"{}\" hint=\"a restart forgets it\"",
                  done.error().line());
+  remove_old_plans();
 }
 
 /// The processes that were attached by hand and are still there; all else is in force afterwards.
@@ -353,12 +365,17 @@ OperatorState::StartTimes App::restore_state() {
                  is_aside ? aside : std::strerror(errno));
     return {};
   }
-  const auto is_gone = [&](const auto& entry) {
-    const auto process = read_candidate(options_.root, entry.first, {});
-    return !process || process->start_time != entry.second;
+  const auto is_gone = [&](std::int32_t pid, std::uint64_t start_time) {
+    const auto process = read_candidate(options_.root, pid, {});
+    return !process || process->start_time != start_time;
   };
-  std::erase_if(before->attached, is_gone);
-  std::erase_if(before->detached, is_gone);
+  const auto is_old = [&](const auto& entry) { return is_gone(entry.first, entry.second); };
+  std::erase_if(before->attached, is_old);
+  std::erase_if(before->detached, is_old);
+  std::erase_if(before->plans,
+                [&](const auto& entry) { return is_gone(entry.first, entry.second.start_time); });
+  plans_before_ = std::move(before->plans);
+  remove_old_plans();
   is_paused_ = before->is_paused;
   if (is_paused_) spdlog::info("paused reason=\"as it was before hmkd started\"");
   for (const auto& [pid, start] : before->detached) left_alone_[pid] = {start, true};

@@ -41,6 +41,27 @@ bool take_rows(const json& rows, OperatorState::StartTimes& processes) {
   return true;
 }
 
+json to_rows(const std::map<std::int32_t, OperatorState::Following>& plans) {
+  json rows = json::array();
+  for (const auto& [pid, plan] : plans)
+    rows.push_back({{"pid", pid}, {"start_time", plan.start_time}, {"begun_ns", plan.begun_ns}});
+  return rows;
+}
+
+/// False: they are not what to_rows() makes. Older files have none.
+bool take_plans(const json& rows, std::map<std::int32_t, OperatorState::Following>& plans) {
+  OperatorState::StartTimes started;
+  if (rows.is_null()) return true;
+  if (!take_rows(rows, started)) return false;
+  for (const json& row : rows) {
+    const json begun = row.value("begun_ns", json());
+    if (!begun.is_number_unsigned()) return false;
+    const auto pid = row["pid"].get<std::int32_t>();
+    plans[pid] = {started[pid], begun.get<std::uint64_t>()};
+  }
+  return true;
+}
+
 std::optional<OperatorState> parse(const std::string& text, const std::string& boot) {
   const json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!value.is_object() || value.value("format", json()) != kFormat ||
@@ -48,9 +69,13 @@ std::optional<OperatorState> parse(const std::string& text, const std::string& b
     return std::nullopt;
   OperatorState state{value["paused"] == true, {}, {}};
   if (!take_rows(value.value("attached", json()), state.attached) ||
-      !take_rows(value.value("detached", json()), state.detached))
+      !take_rows(value.value("detached", json()), state.detached) ||
+      !take_plans(value.value("plans", json()), state.plans))
     return std::nullopt;
-  if (value.value("boot_id", json()) != boot) state.attached = state.detached = {};
+  if (value.value("boot_id", json()) != boot) {
+    state.attached = state.detached = {};
+    state.plans = {};
+  }
   return state;
 }
 
@@ -75,7 +100,8 @@ std::string state_text(const OperatorState& state, const std::string& boot) {
                    {"boot_id", boot},
                    {"paused", state.is_paused},
                    {"attached", to_rows(state.attached)},
-                   {"detached", to_rows(state.detached)}};
+                   {"detached", to_rows(state.detached)},
+                   {"plans", to_rows(state.plans)}};
   return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

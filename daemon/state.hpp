@@ -17,8 +17,14 @@ namespace hmk {
 
 struct OperatorState {
   using StartTimes = std::map<std::int32_t, std::uint64_t>;  ///< by PID
+  /// A plan that a process follows; begun by the module's clock, 0: not yet.
+  struct Following {
+    std::uint64_t start_time = 0, begun_ns = 0;
+    bool operator==(const Following&) const = default;
+  };
   bool is_paused = false;
-  StartTimes attached, detached;  ///< by hand
+  StartTimes attached, detached;                 ///< by hand
+  std::map<std::int32_t, Following> plans = {};  ///< by PID
 
   bool operator==(const OperatorState&) const = default;
 };

@@ -203,5 +203,72 @@ TEST_F(FollowerAppTest, OnlyManagingMoves) {
   EXPECT_EQ(ask("plan-status", json::object())["data"]["plans"][0]["misplaced_bytes"], 2 * kMiB);
 }
 
+class KeptPlanTest : public FollowerAppTest {
+ protected:
+  void SetUp() override {
+    FollowerAppTest::SetUp();
+    state_ = tree_.root() / "state.json";
+    tree_.put("proc/sys/kernel/random/boot_id", "boot-1\n");
+  }
+  void restart() {
+    app_.reset();
+    start();
+  }
+  bool is_kept() const {
+    return std::filesystem::exists(tree_.root() / "plans" / (std::to_string(kPid) + ".hmkplan"));
+  }
+};
+
+TEST_F(KeptPlanTest, ARestartGoesOnWithItWhereItWas) {
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  ASSERT_EQ(load(plan())["ok"], true);
+  EXPECT_TRUE(is_kept());
+  const std::uint64_t begun = *app_->find(kPid)->follower()->begun_ns();
+  restart();
+  ASSERT_TRUE(app_->find(kPid)->follower());
+  EXPECT_EQ(app_->find(kPid)->follower()->begun_ns(), begun);
+  kernel_.publish(interval(2, {region(0, 3, 0.0)}));
+  run();
+  EXPECT_EQ(ask("plan-status", json::object())["data"]["plans"][0]["window"], 2)
+      << "a second after it was loaded, though the first question since the restart";
+}
+
+TEST_F(KeptPlanTest, WhatWasDroppedOrIsAnotherProcessFollowsNone) {
+  start();
+  ASSERT_EQ(load(plan())["ok"], true);
+  EXPECT_EQ(ask("plan-drop", {{"pid", kPid}})["ok"], true);
+  EXPECT_FALSE(is_kept());
+  restart();
+  EXPECT_FALSE(app_->find(kPid)->follower());
+  ASSERT_EQ(load(plan())["ok"], true);
+  put_process(tree_, kPid, "another", 0, 4194304, 'S', 1, 23);
+  restart();
+  EXPECT_FALSE(app_->find(kPid)->follower()) << "its PID came again";
+  EXPECT_FALSE(is_kept());
+}
+
+TEST_F(KeptPlanTest, AProgramThatTakesTheProcessOverFollowsNone) {
+  start();
+  ASSERT_EQ(load(plan())["ok"], true);
+  kernel_.tell(HMK_EVENT_GONE, 0);
+  run();
+  EXPECT_FALSE(is_kept());
+  restart();
+  EXPECT_FALSE(app_->find(kPid)->follower()) << "the same PID that began at the same time";
+}
+
+TEST_F(KeptPlanTest, WhatCannotBeResumedIsLeftToThePolicy) {
+  start();
+  ASSERT_EQ(load(plan())["ok"], true);
+  tree_.put("plans/4711.hmkplan", "nonsense");
+  restart();
+  EXPECT_FALSE(app_->find(kPid)->follower());
+  tree_.put("proc/sys/kernel/random/boot_id", "boot-2\n");
+  restart();
+  EXPECT_FALSE(is_kept()) << "the same PID at the same tick of another boot";
+}
+
 }  // namespace
 }  // namespace hmk::test
