@@ -149,8 +149,7 @@ static void begin(int fd, pid_t pid, unsigned long round)
 
 /*
  * How long the longest move takes on this kernel: who is always killed before the first has begun is killed in no move,
- * and who is always killed before it ends has moved nothing that way. Where it takes longer than a second, the host is
- * busy elsewhere, and what is under way at the kill takes as long.
+ * and who is always killed before it ends has moved nothing that way.
  */
 static void measure(void)
 {
@@ -170,8 +169,6 @@ static void measure(void)
 	}
 	if (1.5e6 * longest > A_MOVE)
 		a_move = (useconds_t)(1.5e6 * longest);
-	if (longest > freed_within)
-		freed_within = longest;
 	printf("a move takes %.1f ms at most\n", 1e3 * longest);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
