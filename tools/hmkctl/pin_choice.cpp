@@ -215,8 +215,8 @@ class Chooser {
 /// As hmkd reads them.
 std::vector<hmk::policy::Wanted> pinned_ranges(const PinSource& source,
                                                const std::vector<ChosenPin>& chosen) {
-  std::vector<Pin> pins;
-  for (const ChosenPin& one : chosen) pins.push_back(one.pin);
+  std::vector<Pin> pins(chosen.size());
+  std::ranges::transform(chosen, pins.begin(), &ChosenPin::pin);
   return hmk::pinned_in(pins, source.target.pid, source.target.comm, source.mappings);
 }
 
