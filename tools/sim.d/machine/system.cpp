@@ -63,6 +63,7 @@ Config scaled(Config config, unsigned scale) {
   if (config.reserve) *config.reserve /= scale;
   for (auto* const limits : {&config.caps, &config.floors})
     for (auto& [whom, bytes] : *limits) bytes /= scale;
+  for (auto& [tiers, bytes] : config.bandwidth) bytes /= scale;
   if (config.move_cost) *config.move_cost *= scale;
   return config;
 }
