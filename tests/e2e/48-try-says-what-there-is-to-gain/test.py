@@ -42,6 +42,7 @@ area, start = touch.map(SIZE >> 12)
 touch.tell(f"loop write {area} {HOT_FROM >> 12} {HOT_TO >> 12} 1")
 
 before = pages_by_node()
+lib.check(set(before) == {2}, f"all of the area is resident, in slow memory: {dict(before)}")
 answer = lib.ask_hmkd("try", str(touch.pid), "--for", "8s")
 trial, fastest = answer["trial"], answer["tiers"][0]
 print(json.dumps(answer))
