@@ -57,7 +57,7 @@ def of_spec() -> Dict[str, List[str]]:
     found: Dict[str, List[str]] = {}
     macros = {"_sbindir": "usr/sbin", "_bindir": "usr/bin", "_unitdir": "lib/systemd/system", "_prefix/lib/udev": "lib/udev",
               "_prefix": "usr", "_datadir": "usr/share", "_docdir": "usr/share/doc", "_mandir": "usr/share/man",
-              "_libdir": "usr/lib/*", "_includedir": "usr/include", "version": version()}
+              "_libdir": "usr/lib/*", "_libexecdir": "usr/libexec", "_includedir": "usr/include", "version": version()}
     for name, body in re.findall(r"(?ms)^%files(?: -n (\S+))?\n(.*?)(?=^%files|\Z)", spec):
         for line in body.split("\n"):
             path = re.sub(r"^%config\(noreplace\) ", "", line).replace("%{_prefix}/lib/udev", "%{_prefix/lib/udev}")
