@@ -106,12 +106,12 @@ TEST_F(MachineRecorded, OfMuchMemoryAPageStandsForSeveralWithAllItsCosts) {
   EXPECT_LE(managed.risen, 8 * question.config.promote_limit);
 }
 
-/// Of what is recorded at 1 s: stays hot, changes places every 20 s, or is warm in steps.
+/// Of what is recorded at 1 s: stays hot, changes places every 10 s, or is warm in steps.
 std::vector<std::vector<Heats>> three_programs() {
   const Heats one{{-2, 0}, {2, 0}, {10, 1}, {4, 1}}, other{{10, 0}, {4, 0}, {-2, 1}, {2, 1}};
-  std::vector<std::vector<Heats>> all{std::vector(60, one), {}, {}};
-  for (int second = 0; second < 60; ++second) all[1].push_back(second / 20 % 2 == 0 ? one : other);
-  all[2].assign(60, {{3, 0}, {5, 0}, {7, 1}, {9, 1}, {8, 1}, {6, 1}, {4, 1}, {2, 1}});
+  std::vector<std::vector<Heats>> all{std::vector(30, one), {}, {}};
+  for (int second = 0; second < 30; ++second) all[1].push_back(second / 10 % 2 == 0 ? one : other);
+  all[2].assign(30, {{3, 0}, {5, 0}, {7, 1}, {9, 1}, {8, 1}, {6, 1}, {4, 1}, {2, 1}});
   return all;
 }
 
@@ -122,7 +122,7 @@ TEST_F(MachineRecorded, TuningComesNearTheBestOfAllCombinations) {
         .question = question,
         .workloads = {question.workload},
         .axes = {{"interval", {"1s", "5s"}}, {"promote_limit", {"1MiB", "200MiB"}}},
-        .seeds = 4};
+        .seeds = 2};
     double best = 1e9, worst = 0;
     for (const auto& row : sweep_machine(plan)) {
       best = std::min(best, row["time_vs_first_touch"].get<double>());
