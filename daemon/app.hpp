@@ -179,7 +179,7 @@ class App {
   std::filesystem::path plan_file(std::int32_t pid) const;
   void keep_plan(std::int32_t pid, const TierPlan& plan);
   void resume_plan(Target& target);
-  void remove_old_plans();
+  void remove_old_plans(const OperatorState::Plans& followed) const;
   OperatorState::StartTimes restore_state();
   void rules_changed(const std::vector<AttachRule>& old);
   ConfigOrProblems read_all(const std::optional<std::string>& saved_text) const;
@@ -219,7 +219,7 @@ class App {
   std::map<std::uint64_t, std::string> plan_parts_;  ///< by client
   std::map<std::int32_t, LeftAlone> left_alone_;     ///< by PID
   /// Of before hmkd started, by PID: of processes that are not managed yet.
-  std::map<std::int32_t, OperatorState::Following> plans_before_;
+  OperatorState::Plans plans_before_;
   std::map<std::int32_t, Waiting> waiting_;  ///< by PID
   Ticker finder_;
   boost::asio::posix::stream_descriptor told_;  ///< of the newcomers, who own it

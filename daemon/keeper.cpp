@@ -346,12 +346,13 @@ OperatorState App::state() const {
 
 void App::save_state() {
   if (options_.state.empty()) return;
-  auto file = PendingFile::write(options_.state, state_text(state(), boot_id(options_.root)));
+  const OperatorState now = state();
+  auto file = PendingFile::write(options_.state, state_text(now, boot_id(options_.root)));
   const Result<void> done = file ? file->commit() : file.error();
   if (!done)
     spdlog::warn("state not saved reason=\"{}\" hint=\"a restart forgets it\"",
                  done.error().line());
-  remove_old_plans();
+  remove_old_plans(now.plans);
 }
 
 /// The processes that were attached by hand and are still there; all else is in force afterwards.
@@ -375,7 +376,7 @@ OperatorState::StartTimes App::restore_state() {
   std::erase_if(before->plans,
                 [&](const auto& entry) { return is_gone(entry.first, entry.second.start_time); });
   plans_before_ = std::move(before->plans);
-  remove_old_plans();
+  remove_old_plans(plans_before_);
   is_paused_ = before->is_paused;
   if (is_paused_) spdlog::info("paused reason=\"as it was before hmkd started\"");
   for (const auto& [pid, start] : before->detached) left_alone_[pid] = {start, true};

@@ -97,9 +97,7 @@ void App::resume_plan(Target& target) {
 }
 
 /// Files of plans that nobody follows.
-void App::remove_old_plans() {
-  if (options_.state.empty()) return;
-  const auto followed = state().plans;
+void App::remove_old_plans(const OperatorState::Plans& followed) const {
   std::error_code failed;
   std::filesystem::directory_iterator file(plan_file(0).parent_path(), failed);
   for (; !failed && file != std::filesystem::directory_iterator{}; file.increment(failed)) {

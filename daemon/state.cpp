@@ -41,7 +41,7 @@ bool take_rows(const json& rows, OperatorState::StartTimes& processes) {
   return true;
 }
 
-json to_rows(const std::map<std::int32_t, OperatorState::Following>& plans) {
+json to_rows(const OperatorState::Plans& plans) {
   json rows = json::array();
   for (const auto& [pid, plan] : plans)
     rows.push_back({{"pid", pid}, {"start_time", plan.start_time}, {"begun_ns", plan.begun_ns}});
@@ -49,7 +49,7 @@ json to_rows(const std::map<std::int32_t, OperatorState::Following>& plans) {
 }
 
 /// False: they are not what to_rows() makes. Older files have none.
-bool take_plans(const json& rows, std::map<std::int32_t, OperatorState::Following>& plans) {
+bool take_plans(const json& rows, OperatorState::Plans& plans) {
   OperatorState::StartTimes started;
   if (rows.is_null()) return true;
   if (!take_rows(rows, started)) return false;

@@ -22,9 +22,10 @@ struct OperatorState {
     std::uint64_t start_time = 0, begun_ns = 0;
     bool operator==(const Following&) const = default;
   };
+  using Plans = std::map<std::int32_t, Following>;  ///< by PID
   bool is_paused = false;
-  StartTimes attached, detached;                 ///< by hand
-  std::map<std::int32_t, Following> plans = {};  ///< by PID
+  StartTimes attached, detached;  ///< by hand
+  Plans plans = {};
 
   bool operator==(const OperatorState&) const = default;
 };

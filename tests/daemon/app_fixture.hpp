@@ -52,6 +52,15 @@ class AppTest : public ::testing::Test {
     return test::interval(seq, std::move(records));
   }
 
+  /// What an operator does is kept, in a boot of its own, and found by restart().
+  void keep_state() {
+    state_ = tree_.root() / "state.json";
+    tree_.put("proc/sys/kernel/random/boot_id", "boot-1\n");
+  }
+  void restart() {
+    app_.reset();
+    start();
+  }
   App& start() {
     app_ = std::make_unique<App>(
         loop_, config_,

@@ -207,12 +207,7 @@ class KeptPlanTest : public FollowerAppTest {
  protected:
   void SetUp() override {
     FollowerAppTest::SetUp();
-    state_ = tree_.root() / "state.json";
-    tree_.put("proc/sys/kernel/random/boot_id", "boot-1\n");
-  }
-  void restart() {
-    app_.reset();
-    start();
+    keep_state();
   }
   bool is_kept() const {
     return std::filesystem::exists(tree_.root() / "plans" / (std::to_string(kPid) + ".hmkplan"));

@@ -241,13 +241,8 @@ class Restarting : public Keeper {
  protected:
   void SetUp() override {
     Keeper::SetUp();
-    state_ = tree_.root() / "state.json";
+    keep_state();
     config_.attach.clear();
-    tree_.put("proc/sys/kernel/random/boot_id", "boot-1\n");
-  }
-  void restart() {
-    app_.reset();
-    start();
   }
 };
 
