@@ -36,13 +36,14 @@ class Reader {
                         [](double sum, const auto& piece) { return sum + piece.bytes; });
     while (bytes / scale_ > kMost) scale_ *= 2;
     const auto& tiers = input.frames.context->machine.tiers;
-    for (std::size_t i = 0; i < tiers.size(); ++i)
+    for (std::uint32_t i = 0; i < tiers.size(); ++i)
       for (const std::int32_t node : tiers[i].nodes) tier_of_.emplace(node, i);
     for (const auto& piece : pieces_) {
       first_page_.push_back(nodes_.size());
       const double pages = std::ceil(piece.bytes / scale_ / Memory::kPage);
-      nodes_.resize(nodes_.size() + static_cast<std::size_t>(pages), input.tiers.size());
+      nodes_.resize(nodes_.size() + static_cast<std::size_t>(pages), slowest() + 1);  // not known
     }
+    first_page_.push_back(nodes_.size());
   }
 
   void read() {
@@ -54,9 +55,8 @@ class Reader {
 
   Workload workload(const std::string& name) const {
     Workload load{.name = name, .memory = memory()};
-    load.nodes.assign(nodes_.begin(), nodes_.end());
-    load.nodes.resize(load.memory / Memory::kPage,
-                      static_cast<std::uint32_t>(input_.tiers.size() - 1));
+    load.nodes = nodes_;
+    load.nodes.resize(load.memory / Memory::kPage, slowest());
     for (std::size_t window = 0; window < windows_.size(); ++window)
       load.phases.push_back(phase(window));
     return load;
@@ -86,9 +86,10 @@ class Reader {
   }
 
  private:
-  std::size_t tier_of(const RecordedRegion& region) const {
+  std::uint32_t slowest() const { return static_cast<std::uint32_t>(input_.tiers.size() - 1); }
+  std::uint32_t tier_of(const RecordedRegion& region) const {
     const auto found = tier_of_.find(region.node);
-    return found == tier_of_.end() ? input_.tiers.size() - 1 : found->second;
+    return found == tier_of_.end() ? slowest() : found->second;
   }
 
   void add(const RecordedFrame& frame) {
@@ -109,9 +110,8 @@ class Reader {
     for (; piece != pieces_.end() && piece->start < region.start + region.length; ++piece) {
       if (piece->first != seen_) continue;
       const auto i = static_cast<std::size_t>(piece - pieces_.begin());
-      const std::size_t end = i + 1 < pieces_.size() ? first_page_[i + 1] : nodes_.size();
       std::fill(nodes_.begin() + static_cast<std::ptrdiff_t>(first_page_[i]),
-                nodes_.begin() + static_cast<std::ptrdiff_t>(end), tier_of(region));
+                nodes_.begin() + static_cast<std::ptrdiff_t>(first_page_[i + 1]), tier_of(region));
     }
   }
 
@@ -125,9 +125,8 @@ class Reader {
         .execution = {.instructions = std::max(rest_ns / operations / LabMachine::kNsPerInstruction,
                                                kLeastInstructions)}};
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      const std::size_t end = i + 1 < pieces_.size() ? first_page_[i + 1] : nodes_.size();
       if (pieces_[i].accesses[window] > 0)
-        phase.layers.push_back({.bytes = (end - first_page_[i]) * Memory::kPage,
+        phase.layers.push_back({.bytes = (first_page_[i + 1] - first_page_[i]) * Memory::kPage,
                                 .at = first_page_[i] * Memory::kPage,
                                 .visits = pieces_[i].accesses[window] / scale_ / operations});
     }
@@ -140,9 +139,9 @@ class Reader {
   Pieces pieces_;
   std::vector<Window> windows_;
   unsigned scale_ = 1;
-  std::map<std::int32_t, std::size_t> tier_of_;
-  std::vector<std::size_t> first_page_;  // by piece
-  std::vector<std::size_t> nodes_;       // by page: a tier
+  std::map<std::int32_t, std::uint32_t> tier_of_;
+  std::vector<std::size_t> first_page_;  // by piece, and where the last one ends
+  std::vector<std::uint32_t> nodes_;     // by page: a tier
   std::size_t seen_ = 0;                 // intervals
 };
 
