@@ -123,7 +123,7 @@ void hmk_charge_flush(struct hmk_profile *p, struct mm_struct *mm)
 	u32 cpus;
 
 	preempt_disable();	/* what another does meanwhile is not the flush */
-	cpus = cpumask_weight(mm_cpumask(mm));
+	cpus = data_race(cpumask_weight(mm_cpumask(mm)));	/* they come and go */
 	begin = ktime_get_ns();
 	hmk_flush_mm(mm);
 	took = ktime_get_ns() - begin;

@@ -282,7 +282,9 @@ static u32 own_batch(const struct hmk_chunk *c, const u16 *which, u32 nr, bool c
 	if (!hmk_has(HMK_FEAT_MOVE_BATCH))
 		return 1;
 	if (copied)
-		return min(OWN_BATCH_COPIED * max(cpumask_weight(mm_cpumask(c->mm)), 1u), nr);
+		return min(OWN_BATCH_COPIED *
+			   /* CPUs come and go: any number of them will do. */
+			   max(data_race(cpumask_weight(mm_cpumask(c->mm))), 1u), nr);
 	pages = folio_nr_pages(c->page[which[0]].src);
 	for (i = 1; i < nr && pages < OWN_BATCH_TO_COPY; i++)
 		pages += folio_nr_pages(c->page[which[i]].src);
