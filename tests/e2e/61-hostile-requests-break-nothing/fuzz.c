@@ -37,6 +37,7 @@
 #define KNOWN		(4ul << 20)	/* at KNOWN_AT in everybody */
 #define KNOWN_AT	((char *)0x200000000000ul)
 #define ARENA		(64 * PAGE)	/* what arguments lie in; followed by nothing */
+#define RANGE		sizeof(struct hmk_range)
 #define FILES		4
 #define WORKERS		2
 #define VERBS		14
@@ -58,7 +59,11 @@ struct shared {
 };
 
 static struct shared *shared;
-static char *arena;
+/*
+ * Ranges lie in an arena of their own, each where another can begin: one that is half overwritten by others of another phase
+ * would have an address of known memory, their start, where its status is to be written, and that is no loss of the module's.
+ */
+static char *arena, *range_arena;
 static int files[FILES], pidfd = -1, kcov[ASKING];
 static __thread unsigned long seed;
 static int blind;
@@ -126,28 +131,37 @@ static unsigned long mostly(unsigned long value)
 	return once_in(12) ? near(value) : value;
 }
 
-/* Memory for an argument: good, at the edge of what is mapped, or not memory at all. */
-static void *place(size_t bytes)
+/* Memory for an argument in an arena: good, at the edge of what is mapped, or not memory at all. */
+static void *place_in(char *in, size_t bytes, size_t align)
 {
 	static void *const bad[] = { NULL, (void *)1, (void *)0xffff888000000000ul, (void *)0x8000000000000000ul,
 				     (void *)0xffffffffff600000ul, (void *)0x7ffffffff000ul, (void *)-1ul };
+	const size_t edge = in == range_arena ? align : 1;
 
 	switch (below(24)) {
 	case 0: return bad[below(sizeof(bad) / sizeof(*bad))];
-	case 1: return arena + ARENA - below(bytes + 1);
-	case 2: return arena + ARENA + below(PAGE);
+	case 1: return in + ARENA - below(bytes / edge + 1) * edge;
+	case 2: return in + ARENA + below(PAGE / edge) * edge;
 	}
-	return bytes >= ARENA ? arena : arena + below(ARENA - bytes) / 8 * 8;
+	return bytes >= ARENA ? in : in + below(ARENA - bytes) / align * align;
+}
+
+static void *place(size_t bytes)
+{
+	return place_in(arena, bytes, 8);
 }
 
 /* Put a request somewhere. A thread that unmaps it meanwhile costs this process its life, nothing else. */
-static void *put(const void *request, size_t bytes)
+static void *put_in(char *in, void *at, const void *request, size_t bytes)
 {
-	void *at = place(bytes);
-
-	if ((char *)at >= arena && (char *)at < arena + ARENA && (char *)at + bytes <= arena + ARENA)
+	if ((char *)at >= in && (char *)at < in + ARENA && (char *)at + bytes <= in + ARENA)
 		memcpy(at, request, bytes);
 	return at;
+}
+
+static void *put(const void *request, size_t bytes)
+{
+	return put_in(arena, place(bytes), request, bytes);
 }
 
 static void fill_params(struct hmk_params *p)
@@ -273,7 +287,7 @@ static long move(int fd, __u32 how)
 		m.results = (__u64)place(nr * sizeof(struct hmk_range_result));
 	}
 	m.flags = (__u32)mostly(m.flags);
-	m.ranges = (__u64)put(some, made * sizeof(*some));
+	m.ranges = (__u64)put_in(range_arena, place_in(range_arena, made * RANGE, RANGE), some, made * RANGE);
 	return ask(fd, HMK_IOC_MOVE, put(&m, sizeof(m)));
 }
 
@@ -455,7 +469,7 @@ static void *disturbs(void *arg)
 {
 	seed = (unsigned long)arg;
 	for (unsigned long n = 1;; n++) {
-		char *page = arena + below(ARENA / PAGE) * PAGE;
+		char *page = (once_in(2) ? arena : range_arena) + below(ARENA / PAGE) * PAGE;
 
 		switch (below(16)) {
 		case 0:
@@ -484,6 +498,14 @@ static void choose_cpu(int number)
 		sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
+static char *make_arena(void)
+{
+	char *at = mmap(NULL, ARENA + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(at + ARENA, PAGE);
+	return at;
+}
+
 static void worker(int number, unsigned long from)
 {
 	const unsigned long salt = from;
@@ -492,8 +514,8 @@ static void worker(int number, unsigned long from)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	seed = from | 1;
 	choose_cpu(number);
-	arena = mmap(NULL, ARENA + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	munmap(arena + ARENA, PAGE);
+	arena = make_arena();
+	range_arena = make_arena();
 	for (int i = 0; i < FILES; i++)
 		files[i] = open(HMK_DEVICE_PATH, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	for (int i = 0; i < ASKING; i++)
