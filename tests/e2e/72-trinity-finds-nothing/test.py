@@ -60,7 +60,7 @@ os.chmod("/dev/hmk", 0o666)
 # Many children: whoever reads waits for a ticket until trinity's alarm of a second.
 at_device, _ = fuzz(seconds / 2, ["-C", "16", "-V", "/dev/hmk", *(word for call in CALLS for word in ("-c", call))])
 lib.check(at_device > 0, f"{at_device} calls at /dev/hmk")
-beside, said = fuzz(seconds / 2, ["-C", "3", "-g", "vm"], (lib.helper("beside"), "hmk"))
+beside, said = fuzz(seconds / 2, ["-C", "3", "-g", "vm"], (lib.helper("beside"), "hmk", str(seconds + 300)))  # it is ended before
 moved = re.search(r"profiled (\d+), moved (\d+)", said)
 lib.check(beside > 0 and bool(moved) and int(moved.group(2)) > 0, f"{beside} calls beside it, {moved and moved.group(0)}")
 lib.figures(count=at_device + beside, lost=0)
