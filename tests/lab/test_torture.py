@@ -95,6 +95,7 @@ class Runs(unittest.TestCase):
             self.assertEqual(runs.Store(file).runs(ROW, "6.1"), [])
             for count, kernel in ((60, "6.1"), (7, "6.1-debug"), (40, "6.1")):
                 runs.Store(file).add(run(count, row=ROW.name, kernel=kernel))
+            runs.Store(file).add({"same": ["a", "b"], "kernel": "6.1", "code": "c", "commit": "abcdef1"})
             again = runs.Store(file)
             self.assertEqual([r["count"] for r in again.runs(ROW, "6.1")], [60, 40])
             self.assertEqual(([r["count"] for r in again.runs(ROW, "6.1-debug")], again.runs(ROW, "6.12")), ([7], []))
@@ -112,7 +113,8 @@ class Runs(unittest.TestCase):
     def test_the_kept_runs_can_be_read_and_no_failure_of_them_is_without_its_cause(self):
         kept = runs.Store(ROOT / "docs/torture.jsonl")
         done = [each for row in ROWS for kernel in row.wanted for each in kept.runs(row, kernel)]
-        self.assertEqual(len(done), len(kept.file.read_text(encoding="utf-8").splitlines()), "runs of no row")
+        lines = [line for line in kept.file.read_text(encoding="utf-8").splitlines() if not line.startswith('{"same"')]
+        self.assertEqual(len(done), len(lines), "runs of no row")
         self.assertFalse([each for each in done if each["failed"] and not each.get("explained")])
         self.assertFalse([each for each in done if each["commit"] != runs.UNKNOWN and not runs.is_commit(each["commit"])])
 
@@ -183,11 +185,15 @@ class Runs(unittest.TestCase):
             old, new, newest = commit("kmod/a.c"), commit("kmod/b.c"), commit("daemon/c.cpp")
             commit("kmod/README.md")
             def older(commits: Sequence[str], kernel: str) -> List[bool]:
-                return [runs.is_older(root, run(1, commit=each), kernel) for each in commits]
+                return [runs.is_older(root, run(1, commit=each), kernel, {runs.subject(root, "HEAD", kernel)}) for each in commits]
             self.assertEqual(older((old, new, newest, "abcdef1"), "6.1"), [True, False, False, True])
             self.assertEqual(older((new, newest), USER), [True, False], "parsers are hmkd's")
             kept = [{"commit": "abcdef1", "subject": runs.subject(root, each, "6.1")} for each in (old, new)]
-            self.assertEqual([runs.is_older(root, each, "6.1") for each in kept], [True, False], "the content counts, wherever it lies")
+            today = {kept[1]["subject"]}
+            self.assertEqual([runs.is_older(root, each, "6.1", today) for each in kept], [True, False], "the content counts, wherever it lies")
+            today = runs.alike(kept[1]["subject"], [[kept[0]["subject"], kept[1]["subject"]]])
+            self.assertEqual([runs.is_older(root, each, "6.1", today) for each in kept], [False, False], "so does other content of the same code")
+            self.assertEqual(runs.alike("c", [["a", "b"], ["b", "c"], ["d", "e"]]), {"a", "b", "c"})
             self.assertEqual(runs.whole(root, ROW, "6.1", {}, 1)["subject"], kept[1]["subject"])
         done = [run(500, commit=old, older=True), run(60)]
         self.assertFalse(runs.has_enough(ROW, "6.1", done))

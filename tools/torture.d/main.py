@@ -21,6 +21,7 @@ from lab.module import build_module  # noqa: E402
 from suite import userspace  # noqa: E402
 from suite.case import FAILED  # noqa: E402
 import runs  # noqa: E402
+import same  # noqa: E402
 import sums  # noqa: E402
 from rows import NEWEST, ROWS, USER, Row  # noqa: E402
 
@@ -38,6 +39,8 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     flags.add_argument("--minutes", metavar="N", type=float, help="begin no run after so many; the next call goes on")
     flags.add_argument("--jobs", metavar="N", type=int, default=2, help="runs side by side (default: 2)")
     flags.add_argument("--store", metavar="FILE", type=Path, help="finished runs (default: docs/torture.jsonl; with --quick none)")
+    flags.add_argument("--same", metavar="COMMIT", help="build COMMIT's module for the kernels of all rows; where its code is today's, what was "
+                       "done to it counts")
     flags.add_argument("--json", metavar="FILE", type=Path, help="a list with an object per row and kernel")
     flags.add_argument("--report", metavar="FILE", type=Path, help="the page, docs/torture.md")
     return flags.parse_args(argv)
@@ -56,12 +59,26 @@ def chosen(args: argparse.Namespace) -> List[Task]:
             if (not args.only or args.only.search(row.name)) and (not args.kernel or kernel == args.kernel)]
 
 
+def kernels_of(tasks: List[Task]) -> List[str]:
+    return list(dict.fromkeys(kernel for _, kernel in tasks if kernel != USER))
+
+
+def compare(commit: str, kernels: List[str], store: runs.Store) -> int:
+    """0 where its module is today's to each machine."""
+    told = [same.compare(ROOT, commit, kernel) for kernel in kernels]
+    for line in told:
+        print(f"{line['kernel']}: {'the same code, what was done to it counts' if 'same' in line else 'other code'}")
+        if "same" in line:
+            store.add(line)
+    return 0 if all("same" in line for line in told) else 1
+
+
 def prepare(tasks: List[Task]) -> None:
     """Build once what all of them run."""
     built = userspace.build(ROOT, targets=userspace.PROGRAMS)
     if built.outcome == FAILED:
         raise LabError(f"user space does not build: {' '.join(built.detail[:1])}")
-    for kernel in dict.fromkeys(kernel for _, kernel in tasks if kernel != USER):
+    for kernel in kernels_of(tasks):
         find_kernel(kernel)
         build_module(kernel)
 
@@ -106,6 +123,8 @@ def main() -> int:
         if args.minutes != 0 and runs.is_kept(file) and not runs.is_commit(runs.state(ROOT)):
             raise LabError(f"{file} keeps runs of a commit, and this tree is {runs.state(ROOT)}: commit what has changed, "
                            "or name another --store")
+        if args.same:
+            return compare(args.same, kernels_of(tasks), runs.Store(file))
         if args.minutes != 0:
             prepare(tasks)
         rows = torture(args, tasks, runs.Store(file))

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, Iterable, List, Sequence, Set
 
 from lab import LabError
 from lab.apt import install_missing
@@ -26,6 +26,7 @@ DOCS = "docs/torture.jsonl", "docs/torture.md"  # what runs write: not a change 
 #: What a run is about. Once that has changed it says nothing of what ships.
 MODULE, PARSERS = ("Kbuild", "kmod", "uapi", "include"), ("daemon", "uapi", "include")
 FIELDS = ("row", "kernel", "count", "lost", "splats", "leaked", "failed", "commit", "seconds")
+SAME = ("same", "kernel", "code", "commit")
 DETAIL = 40  # last lines of a run that failed
 INSIDE = Path(__file__).with_name("inside.py")
 
@@ -34,21 +35,28 @@ class Store:
     """A file with a line per run, failed ones too; runs of one row and kernel add up, from whatever machine they are.
 
     A failed run whose cause is known has it in `explained`, written by hand: it is shown and counts for nothing. Of those
-    that others read, a run of what has changed since is marked `older`, and counts for nothing either.
+    that others read, a run of what has changed since is marked `older`, and counts for nothing either, unless a line with
+    `same` says that on this kernel the code of both is the same.
     """
 
     def __init__(self, file: Path) -> None:
         self.file = file
 
     def runs(self, row: Row, kernel: str) -> List[Run]:
-        lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
-        found = [run for run in map(self._parsed, range(1, len(lines) + 1), lines) if (run["row"], run["kernel"]) == (row.name, kernel)]
+        lines = [line for line in self._lines() if line["kernel"] == kernel]
+        found = [line for line in lines if line.get("row") == row.name]
         if not is_kept(self.file):
             return found
-        return [{**run, "older": is_older(self.file.parents[1], run, kernel)} for run in found]
+        root = self.file.parents[1]
+        today = alike(subject(root, "HEAD", kernel), [line["same"] for line in lines if "same" in line])
+        return [{**run, "older": is_older(root, run, kernel, today)} for run in found]
+
+    def _lines(self) -> List[Run]:
+        lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
+        return list(map(self._parsed, range(1, len(lines) + 1), lines))
 
     def add(self, run: Run) -> None:
-        """One write to the file's end: runs side by side do not mix. Raises LabError where it would name no commit."""
+        """A run, or what is the same. One write to the file's end: runs side by side do not mix. Raises LabError where it would name no commit."""
         if is_kept(self.file) and not is_commit(run["commit"]):
             raise LabError(f"{self.file}: a run of {run['commit']} is not kept: commit what has changed, or name another --store")
         with open(self.file, "ab", buffering=0) as file:
@@ -57,7 +65,7 @@ class Store:
     def _parsed(self, number: int, line: str) -> Run:
         try:
             run: Run = json.loads(line)
-            missing = [name for name in FIELDS if name not in run]
+            missing = [name for name in (SAME if "same" in run else FIELDS) if name not in run]
         except (ValueError, TypeError) as error:
             raise LabError(f"{self.file}:{number}: not a run: {error}; remove the line") from None
         if missing:
@@ -92,10 +100,22 @@ def counting(runs: Sequence[Run]) -> List[Run]:
     return [run for run in runs if is_commit(run["commit"]) and not run.get("explained") and not run.get("older")]
 
 
-def is_older(root: Path, run: Run, kernel: str) -> bool:
-    """Whether what a run was about differs from what is committed today. A run that does not say what it was about is known by
-    its commit, if that is to be found."""
-    return (run.get("subject") or subject(root, run["commit"], kernel)) != subject(root, "HEAD", kernel)
+def is_older(root: Path, run: Run, kernel: str, today: Set[str]) -> bool:
+    """Whether what a run was about is none of `today`'s. A run that does not say what it was about is known by its commit, if
+    that is to be found."""
+    return (run.get("subject") or subject(root, run["commit"], kernel)) not in today
+
+
+def alike(subject: str, links: Iterable[Sequence[str]]) -> Set[str]:
+    """What is the same as `subject`, by one link or by several.
+
+    >>> sorted(alike("c", [["a", "b"], ["b", "c"], ["d", "e"]]))
+    ['a', 'b', 'c']
+    """
+    found, pairs = {subject}, [set(link) for link in links]
+    while more := {name for pair in pairs if pair & found for name in pair - found}:
+        found |= more
+    return found
 
 
 @functools.lru_cache(maxsize=None)
