@@ -28,19 +28,21 @@ def code(module: Path) -> str:
 
 def compare(root: Path, commit: str, kernel: str) -> Dict[str, Any]:
     """A line of the store that tells it of one kernel; no `same` where the code differs. Raises LabError for an unknown commit."""
-    codes = [_code_of(root, each, kernel) for each in (commit, "HEAD")]
+    with TemporaryDirectory() as folder:  # one for both: the paths of their sources are data
+        codes = [_code_of(root, each, kernel, Path(folder)) for each in (commit, "HEAD")]
     same = {"same": [runs.subject(root, each, kernel) for each in (commit, "HEAD")]} if codes[0] == codes[1] else {}
     return {**same, "kernel": kernel, "code": codes[1], "commit": runs.state(root)}
 
 
-def _code_of(root: Path, commit: str, kernel: str) -> str:
+def _code_of(root: Path, commit: str, kernel: str, folder: Path) -> str:
     packed = subprocess.run(["git", "-C", str(root), "archive", commit, *runs.MODULE], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if packed.returncode:
         raise LabError(f"--same {commit}: {packed.stderr.decode().strip()}")
-    with TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as files:
-            files.extractall(folder)
-        module = build_module(kernel, root=Path(folder))
+    for name in runs.MODULE:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as files:
+        files.extractall(folder)
+    module = build_module(kernel, root=folder)
     try:
         return code(module)
     finally:
