@@ -268,11 +268,9 @@ static void own_commit_batch(struct hmk_chunk *c, const u16 *which, u32 nr)
 }
 
 /*
- * A flush interrupts each CPU that uses the memory, so the more of them the fewer:
- * what was copied ahead commits quickly and many together. What is to be copied
- * while it is unmapped comes after, few at a time. Without batched shootdown a batch
- * is one folio: each unmap flushes by itself, and the next page's owner need not wait.
- *
+ * A flush interrupts each CPU that uses the memory, so the more of them the fewer: what was
+ * copied ahead commits quickly and many together. What is to be copied while it is unmapped comes
+ * after, few at a time. Without batched shootdown a batch is one folio: nobody waits for the next.
  * Return: how many of the @nr records that @which names go together, at least one.
  */
 static u32 own_batch(const struct hmk_chunk *c, const u16 *which, u32 nr, bool copied)
