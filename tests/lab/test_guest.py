@@ -14,7 +14,7 @@ from lab.errors import UsageError  # noqa: E402
 from lab.guest import ordinary_cpus  # noqa: E402
 from lab.machine import load_machine  # noqa: E402
 from lab.plugin import Counting, ranges  # noqa: E402
-from lab.qemu import accelerator, command, nr_spacers  # noqa: E402
+from lab.qemu import accelerator, command, nr_spacers, spacer_ids  # noqa: E402
 
 PLENTY = 64 << 30
 TWO_CPUS = load_machine(ROOT / "configs/lab/four-tier.yaml", PLENTY)
@@ -33,6 +33,7 @@ class Clock(unittest.TestCase):
         args = command(["qemu"], FOUR_CPUS, Path("i"), Path("r"), Path("s"), Path("c"), Path("l"), spacers=spacers)
         order = [0] + [int(arg.split("socket-id=")[1].split(",")[0]) for arg in args if "socket-id" in arg]
         self.assertEqual(order, [0, 4, 1, 5, 2, 6, 3])
+        self.assertEqual(spacer_ids(FOUR_CPUS.cpus, spacers), [4, 5, 6], "they are the last by number")
         self.assertEqual(nr_spacers(FOUR_CPUS.cpus, "host"), 0)
         self.assertEqual(nr_spacers(1, "instructions"), 0)
 

@@ -7,6 +7,7 @@ says is one JSON line; if it stops saying anything, the host calls the guest los
 import ctypes
 import glob
 import json
+import mmap
 import os
 import select
 import signal
@@ -19,6 +20,10 @@ HOST, OWN_ROOT = "/run/hmk-host", "/run/hmk-root"
 PORT = "hmk.control"
 # of unshare(2), mount(2), umount2(2), and a call the C library has no name for
 NEW_MOUNTS, BIND, RECURSIVE, PRIVATE, DETACH, PIVOT_ROOT = 0x20000, 0x1000, 0x4000, 0x40000, 2, 155
+
+# nop, 250 times; pause; jmp back. It runs while all others sleep, too, so its turn is long by the clock: by the host
+# it takes no longer than one of two instructions.
+SPACER = 250 * b"\x90" + b"\xf3\x90" + b"\xe9\x01\xff"
 
 
 class Port:
@@ -104,8 +109,9 @@ class Leaks:
 
 def prepare(config: dict) -> None:
     """Make the overlay look like a booted system, and keep CPUs free for who asks for them."""
-    if config["first_spacer"]:
-        shorten_turns(config["first_spacer"])
+    if config["spacers"]:
+        shorten_turns()
+        start_spacers(config["spacers"], config["spacer_page"])
     if config["pinned"]:
         keep_to(set(config["pinned"]), max(os.sched_getaffinity(0)))
     os.environ.clear()
@@ -126,8 +132,8 @@ def prepare(config: dict) -> None:
     write("/proc/sys/kernel/printk", "4 4 1 4")
 
 
-def shorten_turns(first_spacer: int) -> None:
-    """End a vCPU's turn 8192 times a second of the guest's clock, and park the spacers (qemu.py).
+def shorten_turns() -> None:
+    """End a vCPU's turn 8192 times a second of the guest's clock.
 
     On one thread QEMU runs a vCPU until some timer is due: 4 ms in a quiet guest, and that long waits
     whoever wants an answer of another vCPU, as in every TLB flush. The real-time clock's periodic
@@ -141,10 +147,32 @@ def shorten_turns(first_spacer: int) -> None:
         os.pwrite(fd, bytes([register]), select_register)
         os.pwrite(fd, bytes([value]), data)
     os.close(fd)
-    for file in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/online"):
-        if int(file.split("/")[-2][3:]) >= first_spacer:
-            write(file, "1")
-            write(file, "0")
+
+
+def start_spacers(apic_ids: List[int], page: int) -> None:
+    """Have the spacers (qemu.py), which the kernel has never started, run SPACER, in this page.
+
+    The kernel sends by the same two registers of the APIC: between the two writes no interrupt must come. One comes
+    in 500,000 instructions, so they are two instructions of the processor's own; a guest that is hit is lost at boot
+    and booted again.
+    """
+    apic_base, init, start_up = 0xfee00000, 0x4500, 0x4600
+    # mov %esi,0x310(%rdi); mov %edx,0x300(%rdi); ret
+    write_both = bytes.fromhex("89b710030000 899700030000 c3")
+    fd = os.open("/dev/mem", os.O_RDWR | os.O_SYNC)
+    with mmap.mmap(fd, mmap.PAGESIZE, offset=page) as reserved:
+        reserved.write(SPACER)
+        if reserved[:len(SPACER)] != SPACER:
+            raise OSError(f"/dev/mem does not write to {page:#x}")
+    apic = mmap.mmap(fd, mmap.PAGESIZE, offset=apic_base)
+    code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code.write(write_both)
+    at, to = (ctypes.addressof(ctypes.c_char.from_buffer(memory)) for memory in (code, apic))
+    send = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)(at)
+    for apic_id in apic_ids:
+        for message in (init, start_up | page >> 12):
+            send(to, apic_id << 24, message)
+    os.close(fd)
 
 
 def keep_to(cpus: set, last: int) -> None:

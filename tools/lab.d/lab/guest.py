@@ -28,7 +28,7 @@ from .kernels import kernel as find_kernel
 from .machine import Machine
 from .outcome import FAIL, LOST, PASS, SKIP, SKIP_STATUS, Mark, Outcome, read_marks
 from .progress import say, step
-from .qemu import INSTRUCTIONS_CMDLINE, accelerator, command, nr_spacers
+from .qemu import INSTRUCTIONS_CMDLINE, SPACER_PAGE, accelerator, command, nr_spacers, spacer_ids
 from .splat import splats, telling
 from .vmlinux import quickest
 
@@ -69,7 +69,7 @@ class Guest:
         self._cpu, self._driven_by = cpu, accelerator(clock, ns_per_instruction)
         self._spacers = nr_spacers(machine.cpus, clock)
         if self._spacers:
-            self.extra_cmdline += f" maxcpus={machine.cpus}"  # the others are not started before the agent does
+            self.extra_cmdline += f" maxcpus={machine.cpus}"  # the others are spacers
         self.kernel, self.emulator = find_kernel(kernel), emulator(qemu)
         why = self.emulator.cannot_take_turns(kernel, count) if clock == "instructions" and machine.cpus > 1 else ""
         if why:
@@ -165,7 +165,7 @@ class Guest:
             _, programs = plugin.build(self.emulator.plugin_api)
             env["PATH"] = f"{programs}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         (lab / "config.json").write_text(json.dumps(
-            {"pinned": self.pinned, "first_spacer": self._spacers and self.machine.cpus, "thp": self.thp, "modules": str(self.kernel.modules), "env": env}), encoding="utf-8")
+            {"pinned": self.pinned, "spacers": spacer_ids(self.machine.cpus, self._spacers), "spacer_page": SPACER_PAGE, "thp": self.thp, "modules": str(self.kernel.modules), "env": env}), encoding="utf-8")
         for stale in (self.marks_file, *self.results.glob(page_files.PATTERN)):
             stale.unlink(missing_ok=True)
         argument = None

@@ -26,15 +26,22 @@ def nr_spacers(cpus: int, clock: str) -> int:
 
     On one thread a vCPU runs until a timer is due, the next one finds the time up, fires the timer and
     runs nothing (QEMU before 8.1): of two that are busy the second would starve. So the next one is a
-    spacer, which agent.py parks, and which gives its turn away when there is one.
+    spacer, which gives its turn away when there is one. The kernel never starts it, agent.py does.
     """
     return cpus - 1 if clock == "instructions" else 0
 
 
+def spacer_ids(cpus: int, spacers: int) -> List[int]:
+    """Their APIC IDs, behind those of all others."""
+    return list(range(cpus, cpus + spacers))
+
+
 # Waiting for the host, be it for one of its seconds, takes minutes of a clock that jumps. All vCPUs read one
 # counter as their TSC; without the word the kernel takes the HPET, whose every reading leaves the translated code.
-# An idle vCPU halts: MWAIT, which the spacers have, would keep it in the round.
-INSTRUCTIONS_CMDLINE = "sysctl.kernel.hung_task_timeout_secs=0 tsc=reliable idle=halt"
+# An idle vCPU halts: MWAIT would keep it in the round. What the spacers run lies where the kernel has nothing, and /dev/mem may
+# write: beyond the first 64 KiB, which may be searched for what a BIOS has overwritten.
+SPACER_PAGE = 0x50000
+INSTRUCTIONS_CMDLINE = f"sysctl.kernel.hung_task_timeout_secs=0 tsc=reliable idle=halt iomem=relaxed memmap=4K${SPACER_PAGE:#x}"
 
 
 def accelerator(clock: str, ns_per_instruction: int) -> List[str]:
@@ -114,8 +121,8 @@ def _turns(cpus: int) -> List[str]:
     model, most = "qemu64-x86_64-cpu", 2 * cpus - 1
     # A vCPU that Linux took offline waits with MWAIT if an Intel one has it, and QEMU's MWAIT gives the turn away.
     args = ["-cpu", f"{CPU},vendor=GenuineIntel,+monitor", "-smp", f"1,maxcpus={most},sockets={most},cores=1,threads=1"]
-    for cpu in range(1, cpus):
-        for socket in (cpus + cpu - 1, cpu):
+    for pair in zip(spacer_ids(cpus, cpus - 1), range(1, cpus)):
+        for socket in pair:
             args += ["-device", f"{model},socket-id={socket},core-id=0,thread-id=0"]
     return args
 
