@@ -19,7 +19,7 @@ import lib  # noqa: E402
 TIERS = [[0, 1, 2, 3], [4, 5], [6, 7]]
 SIZE_MIB, HOT_MIB, LEFT_MIB, MIB, HOT_UPDATES = 232, 136, 64, 1 << 20, 0.9
 TIER = {lib.NOWHERE: -1, **{node: number for number, nodes in enumerate(TIERS) for node in nodes}}
-CPUS, NODES, ENOUGH, INTERVAL, SETTLED, HELD = (0, 2), (4, 7), 0.95, 0.5, 2, 25
+CPUS, NODES, ENOUGH, INTERVAL, SETTLED, HELD = (0, 2), (4, 7), 0.95, 0.5, 2, 12
 
 
 def share_of(places: bytes) -> float:
