@@ -19,6 +19,7 @@ sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/torture.d")]
 from lab import LabError  # noqa: E402
 from lab.outcome import PASS, Outcome  # noqa: E402
 import runs  # noqa: E402
+import same  # noqa: E402
 import sums  # noqa: E402
 from rows import ROWS, USER, Row  # noqa: E402
 from suite import e2e, torture  # noqa: E402
@@ -225,6 +226,23 @@ class Runs(unittest.TestCase):
     def test_a_program_that_cannot_run_is_a_failed_run(self):
         done = runs.perform(ROOT, Row("no such", "99", {"6.1": 1}), "6.1", 1)
         self.assertIn("tests/e2e/99-* is not for 6.1", done["failed"])
+
+
+class Same(unittest.TestCase):
+    SOURCE = "static int a(void) { return 1; } static int b(void) { return 2; } int (*const table[])(void) = { a, b }; int sum(int x) { return x + 7; }"
+
+    def code(self, *change: str) -> str:
+        """Of the source, with some text of it changed."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "m.o"
+            subprocess.run(["gcc", "-O2", "-fno-pie", "-x", "c", "-c", "-o", str(file), "-"], check=True, text=True,
+                           input=self.SOURCE.replace(*change) if change else self.SOURCE)
+            return same.code(file)
+
+    def test_a_comment_is_no_change_of_the_code_and_an_instruction_a_table_or_a_string_is(self):
+        self.assertEqual(self.code("x + 7", "x /* seven more */ + 7"), self.code())
+        for change in (("x + 7", "x + 8"), ("{ a, b }", "{ b, a }"), ("x + 7", 'x + *(volatile const char *)"7"')):
+            self.assertNotEqual(self.code(*change), self.code(), change)
 
 
 class Rows(unittest.TestCase):

@@ -14,12 +14,13 @@ from lab.module import build_module
 
 import runs
 
-DATA = (".data", ".rodata", ".rodata.str1.1", ".rodata.str1.8")  # not: line numbers of warnings, hash of the sources
+DATA = (".data", ".data..read_mostly", ".data..ro_after_init", ".init.data", ".rodata", ".rodata.str1.1",
+        ".rodata.str1.8", "__param")  # not: line numbers of warnings, hash of the sources
 
 
 def code(module: Path) -> str:
-    """Hash of its instructions with what they refer to, and of its data."""
-    what = [["-dr", "--no-show-raw-insn"], ["-s", *(word for section in DATA for word in ("-j", section))]]
+    """Hash of its instructions and its data, with what they refer to."""
+    what = [["-dr", "--no-show-raw-insn"], ["-sr", *(word for section in DATA for word in ("-j", section))]]
     said = [subprocess.run(["objdump", *words, str(module)], check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
             for words in what]
     lines = [line for line in "".join(said).splitlines() if str(module) not in line]
