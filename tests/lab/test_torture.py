@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/torture.d")]
 
 from lab import LabError  # noqa: E402
-from lab.outcome import PASS, Outcome  # noqa: E402
+from lab.outcome import FAIL, PASS, Outcome  # noqa: E402
 import runs  # noqa: E402
 import same  # noqa: E402
 import sums  # noqa: E402
@@ -203,6 +203,12 @@ class Runs(unittest.TestCase):
         self.assertIn("## Runs of an older module, counted for nothing\n\n", sums.page([total]))
         self.assertIn(f"- kills, many, 6.1: {old}: 500\n", sums.page([total]))
 
+    def test_what_a_test_finds_lost_is_counted_and_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            test = e2e.EndToEnd(Path(folder), Path("61-x"), Path("test.py"), "6.1", {})
+            told = runs.figures(ROW, test, Outcome(FAIL, reason="exit status 1", output=["ok: it runs", "LOST: 0x7f00 holds 0, not 1"]))
+        self.assertEqual((told["lost"], told["failed"]), (1, "fail: exit status 1: LOST: 0x7f00 holds 0, not 1"))
+
     def test_runs_of_one_test_in_one_checkout_take_turns(self):
         figures: List[int] = []
         others = threading.Barrier(2)
@@ -231,12 +237,12 @@ class Runs(unittest.TestCase):
 class Same(unittest.TestCase):
     SOURCE = "static int a(void) { return 1; } static int b(void) { return 2; } int (*const table[])(void) = { a, b }; int sum(int x) { return x + 7; }"
 
-    def code(self, *change: str) -> str:
+    def code(self, old: str = "", new: str = "") -> str:
         """Of the source, with some text of it changed."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "m.o"
             subprocess.run(["gcc", "-O2", "-fno-pie", "-x", "c", "-c", "-o", str(file), "-"], check=True, text=True,
-                           input=self.SOURCE.replace(*change) if change else self.SOURCE)
+                           input=self.SOURCE.replace(old, new) if old else self.SOURCE)
             return same.code(file)
 
     def test_a_comment_is_no_change_of_the_code_and_an_instruction_a_table_or_a_string_is(self):

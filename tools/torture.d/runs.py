@@ -180,7 +180,8 @@ def figures(row: Row, test: e2e.EndToEnd, outcome: Outcome) -> Run:
     """What is known of a run; the caller holds the lock of the test's results."""
     file = test.results / "figures.json"
     told = json.loads(file.read_text(encoding="ascii")) if file.exists() else {}
-    return {"count": sum(1 for line in outcome.output if re.search(row.counted, line)), **told,
+    return {"count": sum(1 for line in outcome.output if re.search(row.counted, line)),
+            "lost": sum(1 for line in outcome.output if e2e.LOSS.match(line)), **told,
             "splats": len(splats(outcome.dmesg)), "failed": _why(outcome),
             **({} if outcome.kind == PASS else {"detail": (outcome.output + outcome.dmesg)[-DETAIL:]})}
 
@@ -189,7 +190,7 @@ def _why(outcome: Outcome) -> str:
     """One line, or nothing where all is well."""
     if outcome.kind == PASS:
         return ""
-    wrong = [line for line in outcome.output if "NOT OK" in line]
+    wrong = [line for line in outcome.output if "NOT OK" in line or e2e.LOSS.match(line)]
     return f"{outcome.kind}: {outcome.reason}{': ' + wrong[0] if wrong else ''}"
 
 
