@@ -37,7 +37,6 @@
 #define KNOWN		(4ul << 20)	/* at KNOWN_AT in everybody */
 #define KNOWN_AT	((char *)0x200000000000ul)
 #define ARENA		(64 * PAGE)	/* what arguments lie in; followed by nothing */
-#define RANGE		sizeof(struct hmk_range)
 #define FILES		4
 #define WORKERS		2
 #define VERBS		14
@@ -152,16 +151,18 @@ static void *place(size_t bytes)
 }
 
 /* Put a request somewhere. A thread that unmaps it meanwhile costs this process its life, nothing else. */
-static void *put_in(char *in, void *at, const void *request, size_t bytes)
+static void *put_in(char *in, const void *request, size_t bytes, size_t align)
 {
-	if ((char *)at >= in && (char *)at < in + ARENA && (char *)at + bytes <= in + ARENA)
+	char *at = place_in(in, bytes, align);
+
+	if (at >= in && at < in + ARENA && at + bytes <= in + ARENA)
 		memcpy(at, request, bytes);
 	return at;
 }
 
 static void *put(const void *request, size_t bytes)
 {
-	return put_in(arena, place(bytes), request, bytes);
+	return put_in(arena, request, bytes, 8);
 }
 
 static void fill_params(struct hmk_params *p)
@@ -287,7 +288,7 @@ static long move(int fd, __u32 how)
 		m.results = (__u64)place(nr * sizeof(struct hmk_range_result));
 	}
 	m.flags = (__u32)mostly(m.flags);
-	m.ranges = (__u64)put_in(range_arena, place_in(range_arena, made * RANGE, RANGE), some, made * RANGE);
+	m.ranges = (__u64)put_in(range_arena, some, made * sizeof(*some), sizeof(*some));
 	return ask(fd, HMK_IOC_MOVE, put(&m, sizeof(m)));
 }
 
