@@ -19,6 +19,13 @@ namespace hmk {
 
 using nlohmann::json;
 
+namespace {
+
+// Watermarks may be read so much more often than the whole machine.
+constexpr unsigned kWatermarksOftener = 10;
+
+}  // namespace
+
 App::App(boost::asio::io_context& loop, Config config, Options options)
     : loop_(loop),
       config_(std::make_shared<const Config>(std::move(config))),
@@ -123,10 +130,23 @@ Machine App::see_machine() const {
   return machine;
 }
 
-/// What is free of each node each time, all else when it has changed or when it is time.
+/// What is free of each node each time, all else when it has changed or when it is time. Moves that
+/// found no room were planned by watermarks that have risen since.
 void App::look_at_machine() {
-  if (!looks_.is_due() && renew_free(machine_, options_.root)) return;
-  looks_.run(options_.look_parts, [this] { machine_ = see_machine(); });
+  if (looks_.is_due() || !renew_free(machine_, options_.root))
+    return looks_.run(options_.look_parts, [this] { machine_ = see_machine(); });
+  if (refused_bytes_ == no_room_bytes() || !watermark_looks_.is_due()) return;
+  refused_bytes_ = no_room_bytes();
+  watermark_looks_.run(options_.look_parts / kWatermarksOftener,
+                       [this] { renew_watermarks(machine_, options_.root); });
+}
+
+/// What all moves were refused so far for lack of room. Less when a process has ended.
+std::uint64_t App::no_room_bytes() {
+  std::uint64_t bytes = 0;
+  for (const Target* const target : targets())
+    bytes += target->mover().counters().refused_bytes[HMK_REFUSED_NO_ROOM];
+  return bytes;
 }
 
 Surroundings App::around() {

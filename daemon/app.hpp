@@ -153,6 +153,7 @@ class App {
 
   Surroundings around();
   void look_at_machine();
+  std::uint64_t no_room_bytes();
   Result<std::optional<Calibration>> calibration_for(const Config& config) const;
   bool guard(const char* step, const std::function<void()>& run);
   void watch(Managed& managed);
@@ -207,6 +208,8 @@ class App {
   std::optional<Calibration> calibration_;
   Machine machine_;  ///< at the last decision, or when the last process was attached
   CostLimit looks_;  ///< at all of the machine
+  CostLimit watermark_looks_;
+  std::uint64_t refused_bytes_ = 0;  ///< no_room_bytes() at the last of these
   bool is_paused_ = false;
   Pace pace_;
   Service service_;

@@ -67,20 +67,50 @@ std::optional<Access> read_access(const fs::path& node_dir) {
   return std::nullopt;
 }
 
-/// "Node 1, zone   Normal" heads the lines of a zone; "        high     3456" is in pages.
-void read_watermarks(Machine& machine, const fs::path& root) {
-  std::istringstream lines(read_text(root / "proc/zoneinfo").value_or(""));
-  auto node = machine.nodes.end();
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("Node ")) node = machine.nodes.find(number_in<int>(line, 5).value_or(-1));
-    const std::size_t word = line.find_first_not_of(' ');
-    if (node == machine.nodes.end() || word == line.npos || line.compare(word, 5, "high ") != 0)
-      continue;
-    node->second.watermark_bytes += number_in<std::uint64_t>(line, word + 5).value_or(0) * 4096;
+/// What the kernel keeps of a zone from movable pages, in pages.
+class Zone {
+ public:
+  /// One of its lines in zoneinfo: "  pages free     4096", "        protection: (0, 7, 7)".
+  void take(const std::string& line) {
+    const auto number = [&](std::string_view key) -> std::optional<std::uint64_t> {
+      const std::size_t word = line.find_first_not_of(' ');
+      if (word == line.npos || line.compare(word, key.size(), key) != 0) return std::nullopt;
+      return number_in<std::uint64_t>(line, word + key.size());
+    };
+    if (const auto pages = number("pages free ")) free_ = *pages;
+    if (const auto pages = number("high ")) high_ = *pages;
+    if (number("managed ") == 0) high_ = 0;  // a zone without memory has watermarks, too
+    if (line.find("protection: (") != line.npos)
+      protection_ = number_in<std::uint64_t>(line, line.find_last_of("( ") + 1).value_or(0);
   }
-}
+  /// What is free above `high` and kept for others fills no more than itself.
+  std::uint64_t kept() const {
+    return high_ + std::min(protection_, free_ - std::min(free_, high_));
+  }
+
+ private:
+  std::uint64_t free_ = 0, high_ = 0, protection_ = 0;
+};
 
 }  // namespace
+
+/// "Node 1, zone   Normal" heads the lines of a zone.
+void renew_watermarks(Machine& machine, const fs::path& root) {
+  for (auto& [id, node] : machine.nodes) node.watermark_bytes = 0;
+  std::istringstream lines(read_text(root / "proc/zoneinfo").value_or(""));
+  auto node = machine.nodes.end();
+  Zone zone;
+  const auto end_zone = [&] {
+    if (node != machine.nodes.end()) node->second.watermark_bytes += zone.kept() * 4096;
+    zone = {};
+  };
+  for (std::string line; std::getline(lines, line); zone.take(line))
+    if (line.starts_with("Node ")) {
+      end_zone();
+      node = machine.nodes.find(number_in<int>(line, 5).value_or(-1));
+    }
+  end_zone();
+}
 
 std::set<int> parse_id_list(const std::string& text) {
   std::set<int> ids;
@@ -120,7 +150,7 @@ Machine read_machine(const fs::path& root) {
       if (int value = 0; distances >> value) node.distance[to] = value;
     machine.nodes.emplace(id, std::move(node));
   }
-  read_watermarks(machine, root);
+  renew_watermarks(machine, root);
   return machine;
 }
 

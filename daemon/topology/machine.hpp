@@ -35,7 +35,9 @@ struct Node {
   std::map<int, int> distance;  ///< to node -> SLIT value, 10 is local
   std::uint64_t total_bytes = 0;
   std::uint64_t free_bytes = 0;
-  std::uint64_t watermark_bytes = 0;  ///< the kernel keeps these free (zoneinfo, "high")
+  /// The kernel keeps these free (zoneinfo): "high", as long as it is raised more, and what of
+  /// its lower zones is free above that and kept from movable pages ("protection").
+  std::uint64_t watermark_bytes = 0;
   std::optional<Access> access;       ///< none without HMAT
   std::map<int, Access> seen_from;    ///< by node with CPUs, as calibrated; else empty
 };
@@ -59,6 +61,9 @@ Machine read_machine(const std::filesystem::path& root);
 /// Only what is free on each node, a file for each. False where it must be read whole: it has other
 /// nodes than `machine` or a node more or less memory.
 bool renew_free(Machine& machine, const std::filesystem::path& root);
+
+/// Only the watermarks: one file, but with a few lines for each node and CPU.
+void renew_watermarks(Machine& machine, const std::filesystem::path& root);
 
 /// "0-2,7" -> {0, 1, 2, 7}; the kernel's list format. What is not understood is left out.
 std::set<int> parse_id_list(const std::string& text);

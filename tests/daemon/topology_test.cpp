@@ -78,6 +78,41 @@ TEST(Machine, ReadsNodesMemoryAndHmat) {
   EXPECT_EQ(machine.node_of_cpu(9), -1);
 }
 
+// Node 0 as a machine of 256 GiB shows it, in MiB: of its 2,700 below 4 GiB the kernel keeps 1,008
+// from movable pages, of the 15 below 16 MiB all. No zone without memory counts, though it has
+// watermarks.
+TEST(Machine, WhatZonesKeepForOthersIsNoRoom) {
+  const auto zone = [](const char* name, std::uint64_t free, std::uint64_t high,
+                       std::uint64_t managed, std::uint64_t last) {
+    const auto pages = [](std::uint64_t mib) { return std::to_string(mib * 256); };
+    return std::string("Node 0, zone ") + name + "\n  pages free     " + pages(free) +
+           "\n        boost    0\n        min      0\n        low      0\n        high     " +
+           pages(high) + "\n        present  9\n        managed  " + pages(managed) +
+           "\n        protection: (0, 0, 7, " + pages(last) + ", " + pages(last) +
+           ")\n              high:  186\n";
+  };
+  Tree tree;
+  put_four_tiers(tree);
+  tree.put("proc/zoneinfo", zone("DMA", 15, 0, 15, 3000) + zone("DMA32", 1900, 4, 2700, 1008) +
+                                zone("Normal", 200, 250, 258048, 0) + zone("Movable", 0, 1, 0, 0));
+  EXPECT_EQ(read_machine(tree.root()).nodes.at(0).watermark_bytes, (15 + 4 + 1008 + 250) << 20);
+}
+
+// As kswapd and fallbacks of pages from one kind to another raise and lower them.
+TEST(Machine, WatermarksAreReadAnewAlone) {
+  Tree tree;
+  put_four_tiers(tree);
+  Machine machine = read_machine(tree.root());
+  for (const unsigned high : {100, 612, 100}) {
+    tree.put("proc/zoneinfo",
+             "Node 2, zone   Normal\n        high     " + std::to_string(high) + "\n");
+    put_node(tree, {2, "", "30 40 10 20", 262144, high, 275, 35000});
+    renew_watermarks(machine, tree.root());
+    EXPECT_EQ(machine.nodes.at(2).watermark_bytes, high * 4096);
+    EXPECT_EQ(machine.nodes.at(2).free_bytes, 131072ull * 1024);
+  }
+}
+
 TEST(Machine, WithoutSysfsThereAreNoNodes) {
   const Tree tree;
   EXPECT_TRUE(read_machine(tree.root()).nodes.empty());
