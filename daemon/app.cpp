@@ -133,12 +133,16 @@ Machine App::see_machine() const {
 /// What is free of each node each time, all else when it has changed or when it is time. Moves that
 /// found no room were planned by watermarks that have risen since.
 void App::look_at_machine() {
-  if (looks_.is_due() || !renew_free(machine_, options_.root))
-    return looks_.run(options_.look_parts, [this] { machine_ = see_machine(); });
-  if (refused_bytes_ == no_room_bytes() || !watermark_looks_.is_due()) return;
-  refused_bytes_ = no_room_bytes();
-  watermark_looks_.run(options_.look_parts / kWatermarksOftener,
-                       [this] { renew_watermarks(machine_, options_.root); });
+  const std::uint64_t refused = no_room_bytes();
+  if (looks_.is_due() || !renew_free(machine_, options_.root)) {
+    looks_.run(options_.look_parts, [this] { machine_ = see_machine(); });
+    refused_bytes_ = refused;
+  } else if (refused != refused_bytes_ && watermark_looks_.is_due()) {
+    watermark_looks_.run(options_.look_parts / kWatermarksOftener,
+                         [this] { renew_watermarks(machine_, options_.root); });
+    refused_bytes_ = refused;
+  }
+  cache_room_.saw(machine_, options_.root, config_->reclaim_cache);
 }
 
 /// What all moves were refused so far for lack of room. Less when a process has ended.
@@ -150,7 +154,7 @@ std::uint64_t App::no_room_bytes() {
 }
 
 Surroundings App::around() {
-  return {machine_, options_.root, pace_, options_.look_parts};
+  return {machine_, options_.root, pace_, &cache_room_, options_.look_parts};
 }
 
 Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool put_back) {

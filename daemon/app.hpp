@@ -125,6 +125,7 @@ class App {
   const Config& config() const { return *config_; }
   const Origins& origins() const { return origins_; }
   bool is_paused() const { return is_paused_; }
+  const CacheRoom& cache_room() const { return cache_room_; }
   Machine see_machine() const;  ///< as it is now, with what was calibrated
   const Options& options() const { return options_; }
   Target* find(std::int32_t pid);
@@ -212,6 +213,7 @@ class App {
   std::uint64_t refused_bytes_ = 0;  ///< no_room_bytes() at the last of these
   bool is_paused_ = false;
   Pace pace_;
+  CacheRoom cache_room_{Joiner::in_a_thread};
   Service service_;
   boost::asio::signal_set signals_;
   Server server_;

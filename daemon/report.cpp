@@ -73,6 +73,11 @@ Value sum_over(const std::map<int, Value>& by_node, const std::vector<int>& node
   return sum;
 }
 
+/// What of the page cache counts as room of a tier: only of the first.
+std::uint64_t cache_of(const Tier& tier, std::size_t index, const App& app) {
+  return index == 0 && app.config().reclaim_cache ? tier.cache_bytes : 0;
+}
+
 json tiers_of(Target& target, const App& app) {
   const std::map<int, std::uint64_t>& resident = target.resident(app.options().root);
   const std::map<int, double> hot = accesses_by_node(target.parts());
@@ -91,6 +96,7 @@ json tiers_of(Target& target, const App& app) {
                     {"hot_share_percent", all_hot > 0 ? 100.0 * here / all_hot : 0.0},
                     {"hot_bytes", sum_over(hot_bytes, tier.nodes)},
                     {"free_bytes", tier.free_bytes},
+                    {"cache_bytes", cache_of(tier, t, app)},
                     {"total_bytes", tier.total_bytes}});
   }
   return rows;
@@ -457,6 +463,7 @@ json report_daemon(const App& app) {
           {"mode", to_string(app.config().mode)},
           {"paused", app.is_paused()},
           {"interval_ns", app.config().interval.count()},
+          {"cache_dropped_bytes", app.cache_room().dropped_bytes()},
           {"socket", app.config().socket}};
 }
 
@@ -528,6 +535,7 @@ json report_tiers(App& app, const Target* target) {
                     {"latency_ns", or_null(tier.latency_ns)},
                     {"bandwidth_mib", or_null(tier.bandwidth_mib)},
                     {"free_bytes", tier.free_bytes},
+                    {"cache_bytes", cache_of(tier, rows.size(), app)},
                     {"reserve_bytes", reserve_for(app.config(), tier.total_bytes)},
                     {"total_bytes", tier.total_bytes}});
   return {{"order", {{"source", tier_source(machine, question)}, {"home_nodes", question.homes}}},

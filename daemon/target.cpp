@@ -320,6 +320,8 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
   std::vector<policy::TierView> views;
   for (const Tier& tier : tiers_)
     for (const int id : tier.nodes) {
+      // What is demoted finds the room of the slower ones.
+      const bool counts_cache = around.cache_room != nullptr && &tier == &tiers_.front();
       // It was there when the tiers were ordered, yet the machine may have been read anew since.
       const auto found = around.machine.nodes.find(id);
       const Node node = found == around.machine.nodes.end() ? Node{} : found->second;
@@ -330,7 +332,7 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
       views.push_back(
           {.node = id,
            .total = node.total_bytes,
-           .free = usable_free(node),
+           .free = usable_free(node) + (counts_cache ? node.cache_bytes : 0),
            // Below its watermarks a node has less than no room.
            .reserve =
                static_cast<policy::Bytes>(std::llround(reserve * share)) + below_watermarks(node),
@@ -472,6 +474,7 @@ void Target::send_back(const Surroundings& around) {
 void Target::start_moves(const policy::Plan& plan, const Surroundings& around) {
   mover_.set_how(how_to_move(plan, around.machine));
   mover_.set_pace(&around.pace);
+  mover_.set_cache_room(around.cache_room);
   check(mover_.start(plan, tier_nodes(), snapshot_.interval.seq));
 }
 

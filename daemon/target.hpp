@@ -43,6 +43,7 @@ struct Surroundings {
   const Machine& machine;  ///< read once for all of them, before each decision
   const std::filesystem::path& root;
   Pace& pace;
+  CacheRoom* cache_room = nullptr;  ///< null: the page cache is no room
   /// Of the time; one is the most that what rarely changes takes. 0: all is read each time.
   unsigned look_parts = 0;
 };

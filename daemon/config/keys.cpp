@@ -370,6 +370,9 @@ const std::array kKeys{
     Key{"move_bound", "no or yes", kLive, kOwn,
         [](Config& c, Text t) { return set_word(c.move_bound, t, "yes", true, "no", false); },
         [](const Config& c) { return std::string(c.move_bound ? "yes" : "no"); }},
+    Key{"reclaim_cache", "yes or no", kLive, kOwn,
+        [](Config& c, Text t) { return set_word(c.reclaim_cache, t, "yes", true, "no", false); },
+        [](const Config& c) { return std::string(c.reclaim_cache ? "yes" : "no"); }},
     Key{"join_huge", "no or yes", kLive, kOwn,
         [](Config& c, Text t) { return set_word(c.join_huge, t, "yes", true, "no", false); },
         [](const Config& c) { return std::string(c.join_huge ? "yes" : "no"); }},
@@ -410,7 +413,7 @@ const std::array kKeys{
 
 /// By key: for completion.
 using Words = std::vector<std::string_view>;
-const std::array<std::pair<std::string_view, Words>, 31> kWords{{
+const std::array<std::pair<std::string_view, Words>, 32> kWords{{
     {"mode", {"track-only", "dry-run", "manage"}},
     {"windows", {"adaptive", "equal"}},
     {"tau1", {"auto"}},
@@ -435,6 +438,7 @@ const std::array<std::pair<std::string_view, Words>, 31> kWords{{
     {"copy_threads", {"auto"}},
     {"shared", {"no", "yes"}},
     {"move_bound", {"no", "yes"}},
+    {"reclaim_cache", {"yes", "no"}},
     {"join_huge", {"no", "yes"}},
     {"bandwidth", {"none"}},
     {"calibration", {"none"}},

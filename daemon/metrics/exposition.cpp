@@ -203,6 +203,9 @@ std::string to_open_metrics(const json& status, const json& stats) {
   Text text;
   text.family("hmk_targets", "gauge", "Managed processes.");
   text.sample({}, member(status, "targets").size());
+  text.family("hmk_cache_dropped_bytes", "counter",
+              "Bytes of page cache dropped to make room (reclaim_cache).");
+  text.sample({}, member(status, "daemon/cache_dropped_bytes"));
   for (const Metric& metric : kMetrics) {
     text.family(metric.name, metric.type, metric.help);
     each_target(stats, [&](const json& target, const Labels& who) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <span>
 
 namespace hmk {
@@ -230,11 +231,34 @@ Mover::Spans Mover::joined(Spans spans) {
   return apart;
 }
 
+/// For what one ticket promotes, beside what it demotes. What is demoted finds it.
+bool Mover::has_room() const {
+  if (cache_room_ == nullptr) return true;
+  std::map<int, std::int64_t> more;  // bytes, by node
+  std::uint64_t bytes = 0;
+  for (const Step& step : waiting_) {
+    if ((bytes += step.move.bytes) > kTicketBytes && !more.empty()) break;
+    const auto moves = static_cast<std::int64_t>(step.move.bytes);
+    if (step.rises)
+      more[step.move.to] += moves;
+    else
+      more[step.move.from] -= moves;
+  }
+  std::map<int, std::uint64_t> arriving;
+  for (const auto& [node, of] : more)
+    if (of > 0) arriving[node] = static_cast<std::uint64_t>(of);
+  return cache_room_->is_ready(arriving);
+}
+
 Result<void> Mover::send() {
   if (in_flight_) return {};
   leave_what_is_there();
   if (waiting_.empty()) return {};
   held_until_.reset();
+  if (!has_room()) {
+    held_until_ = cache_room_->ready_at();
+    return {};
+  }
   Ticket ticket{next_cookie_, plan_, {}, {}};
   std::uint64_t bytes = 0;
   for (const Step& step : waiting_) {

@@ -26,6 +26,7 @@
 #include "device/device.hpp"
 #include "metrics/counters.hpp"
 #include "mover/back_off.hpp"
+#include "mover/cache_room.hpp"
 #include "mover/pace.hpp"
 #include "mover/ping_pong.hpp"
 #include "mover/tier_nodes.hpp"
@@ -65,7 +66,9 @@ class Mover {
 
   /// What the tiers' bandwidth is kept to; must outlive the mover.
   void set_pace(Pace* pace) { pace_ = pace; }
-  /// When to retry() what the pace holds back; nothing when it holds nothing.
+  /// What makes room for what is promoted; null: there is what is free. Must outlive the mover.
+  void set_cache_room(CacheRoom* room) { cache_room_ = room; }
+  /// When to retry() what is held back; nothing when it holds nothing.
   std::optional<Pace::Clock::time_point> held_until() const {
     return in_flight_ || waiting_.empty() ? std::nullopt : held_until_;
   }
@@ -104,6 +107,7 @@ class Mover {
   void lead_by_a_piece();
   void enqueue(const policy::Move& promotion, std::span<const policy::Move> victims);
   Result<void> send();
+  bool has_room() const;
   void send_next(std::span<const Step> steps);
   bool may_be_there(const policy::Move& move) const;
   void leave_what_is_there();
@@ -114,6 +118,7 @@ class Mover {
 
   Device& device_;
   Pace* pace_ = nullptr;
+  CacheRoom* cache_room_ = nullptr;
   std::optional<Pace::Clock::time_point> held_until_;
   std::deque<Step> waiting_;
   std::optional<Ticket> in_flight_;

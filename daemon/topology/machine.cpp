@@ -43,6 +43,9 @@ void take_meminfo(Node& node, const fs::path& node_dir) {
   const std::string text = read_text(node_dir / "meminfo").value_or("");
   node.total_bytes = meminfo_bytes(text, "MemTotal");
   node.free_bytes = meminfo_bytes(text, "MemFree");
+  const std::uint64_t dirty = meminfo_bytes(text, "Dirty") + meminfo_bytes(text, "Writeback");
+  const std::uint64_t cache = meminfo_bytes(text, "Inactive(file)");
+  node.cache_bytes = cache - std::min(cache, dirty + Node::kCacheLeft);
 }
 
 /// Class 1 counts CPUs only, class 0 also devices that start accesses; we place
@@ -78,30 +81,37 @@ class Zone {
       return number_in<std::uint64_t>(line, word + key.size());
     };
     if (const auto pages = number("pages free ")) free_ = *pages;
+    if (const auto pages = number("low ")) low_ = *pages;
     if (const auto pages = number("high ")) high_ = *pages;
-    if (number("managed ") == 0) high_ = 0;  // a zone without memory has watermarks, too
+    if (number("managed ") == 0) low_ = high_ = 0;  // a zone without memory has watermarks, too
     if (line.find("protection: (") != line.npos)
       protection_ = number_in<std::uint64_t>(line, line.find_last_of("( ") + 1).value_or(0);
   }
-  /// What is free above `high` and kept for others fills no more than itself.
-  std::uint64_t kept() const {
-    return high_ + std::min(protection_, free_ - std::min(free_, high_));
-  }
+  std::uint64_t kept_low() const { return above(low_); }
+  std::uint64_t kept_high() const { return above(high_); }
 
  private:
-  std::uint64_t free_ = 0, high_ = 0, protection_ = 0;
+  /// And what is free above it, as far as it is kept for others.
+  std::uint64_t above(std::uint64_t mark) const {
+    return mark + std::min(protection_, free_ - std::min(free_, mark));
+  }
+
+  std::uint64_t free_ = 0, low_ = 0, high_ = 0, protection_ = 0;
 };
 
 }  // namespace
 
 /// "Node 1, zone   Normal" heads the lines of a zone.
 void renew_watermarks(Machine& machine, const fs::path& root) {
-  for (auto& [id, node] : machine.nodes) node.watermark_bytes = 0;
+  for (auto& [id, node] : machine.nodes) node.watermark_bytes = node.low_bytes = 0;
   std::istringstream lines(read_text(root / "proc/zoneinfo").value_or(""));
   auto node = machine.nodes.end();
   Zone zone;
   const auto end_zone = [&] {
-    if (node != machine.nodes.end()) node->second.watermark_bytes += zone.kept() * 4096;
+    if (node != machine.nodes.end()) {
+      node->second.watermark_bytes += zone.kept_high() * 4096;
+      node->second.low_bytes += zone.kept_low() * 4096;
+    }
     zone = {};
   };
   for (std::string line; std::getline(lines, line); zone.take(line))

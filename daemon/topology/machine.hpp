@@ -38,8 +38,13 @@ struct Node {
   /// The kernel keeps these free (zoneinfo): "high", as long as it is raised more, and what of
   /// its lower zones is free above that and kept from movable pages ("protection").
   std::uint64_t watermark_bytes = 0;
-  std::optional<Access> access;       ///< none without HMAT
-  std::map<int, Access> seen_from;    ///< by node with CPUs, as calibrated; else empty
+  std::uint64_t low_bytes = 0;  ///< the same with "low": below it kswapd is woken
+  /// Clean page cache that was not used a second time, but for so much: where there is less the
+  /// kernel would rather swap.
+  std::uint64_t cache_bytes = 0;
+  static constexpr std::uint64_t kCacheLeft = 16ull << 20;
+  std::optional<Access> access;     ///< none without HMAT
+  std::map<int, Access> seen_from;  ///< by node with CPUs, as calibrated; else empty
 };
 
 /// What moving pages from one node to another takes, as calibrated.
@@ -58,8 +63,8 @@ struct Machine {
 
 Machine read_machine(const std::filesystem::path& root);
 
-/// Only what is free on each node, a file for each. False where it must be read whole: it has other
-/// nodes than `machine` or a node more or less memory.
+/// Only what is free on each node and its cache, a file for each. False where it must be read
+/// whole: it has other nodes than `machine` or a node more or less memory.
 bool renew_free(Machine& machine, const std::filesystem::path& root);
 
 /// Only the watermarks: one file, but with a few lines for each node and CPU.

@@ -98,6 +98,7 @@ Tier make_tier(const std::vector<Seen>& nodes) {
     tier.nodes.push_back(seen.node->id);
     tier.total_bytes += seen.node->total_bytes;
     tier.free_bytes += usable_free(*seen.node);
+    tier.cache_bytes += seen.node->cache_bytes;
     tier.bandwidth_mib += seen.bandwidth_mib;
     know_bandwidth = know_bandwidth && seen.bandwidth_mib > 0;
     reads += seen.latency_ns;

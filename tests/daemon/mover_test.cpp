@@ -174,6 +174,44 @@ TEST_F(MoverTest, WhatWasNotSentOrDidNotMoveIsNoUseOfTheBandwidth) {
   EXPECT_FALSE(pace.take({3, 0}, kMiB)) << "it has";
 }
 
+// Node 0 has 1 MiB above its low watermark, and the cache the rest; of the plan's 12 MiB 4 leave
+// it.
+TEST_F(MoverTest, ATicketWaitsUntilTheCacheHasMadeRoomForWhatItBringsMore) {
+  std::vector<std::function<void()>> jobs;
+  std::vector<std::uint64_t> borrowed;
+  CacheRoom room([&](std::function<void()> job) { jobs.push_back(std::move(job)); },
+                 [&](int node, std::uint64_t bytes) {
+                   EXPECT_EQ(node, 0);
+                   borrowed.push_back(bytes);
+                   return std::shared_ptr<void>();
+                 });
+  Machine machine;
+  Node& node = machine.nodes[0];
+  node.id = 0;
+  node.free_bytes = 3 * kMiB;
+  node.low_bytes = 2 * kMiB;
+  node.cache_bytes = 100 * kMiB;
+  room.saw(machine, "/nowhere", true);
+  mover_.set_cache_room(&room);
+  policy::Plan plan;
+  plan.demotions = {move_of(64 * kMiB, 4 * kMiB, 0, 3)};
+  plan.promotions = {move_of(0, 4 * kMiB, 3, 0), move_of(4 * kMiB, 4 * kMiB, 3, 0),
+                     move_of(8 * kMiB, 4 * kMiB, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
+  EXPECT_TRUE(kernel_.tickets.empty());
+  EXPECT_TRUE(mover_.held_until());
+  ASSERT_EQ(jobs.size(), 1u);
+  ASSERT_TRUE(mover_.retry());
+  EXPECT_TRUE(kernel_.tickets.empty()) << "it is under way";
+  jobs[0]();
+  ASSERT_TRUE(mover_.retry());
+  EXPECT_EQ(starts(0), (Starts{64 * kMiB, 0, 4 * kMiB, 8 * kMiB}));
+  ASSERT_FALSE(borrowed.empty());
+  EXPECT_EQ(borrowed[0], 8 * kMiB) << "of a node that nobody can read, none is free";
+  finish(all_clean);
+  EXPECT_FALSE(mover_.is_busy());
+}
+
 TEST_F(MoverTest, WhatIsCancelledIsAccountedForAndNotBackedOff) {
   policy::Plan plan;
   for (std::uint64_t i = 0; i < 100; ++i)

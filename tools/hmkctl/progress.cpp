@@ -28,7 +28,9 @@ Hot hot_of(const json& target) {
     const double here = number(tier, "hot_bytes");
     hot.all += here;
     if (!is_first) hot.slow += here;
-    if (is_first) hot.room = number(tier, "resident_bytes") + number(tier, "free_bytes");
+    if (is_first)
+      for (const char* const room : {"resident_bytes", "free_bytes", "cache_bytes"})
+        hot.room += number(tier, room);
     is_first = false;
   }
   return hot;

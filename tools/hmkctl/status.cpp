@@ -12,6 +12,7 @@ const std::vector<Table>& status_tables() {
                              {"hot_share_percent", "HOT SHARE", Unit::percent},
                              {"hot_bytes", "", Unit::bytes},
                              {"free_bytes", "FREE", Unit::bytes},
+                             {"cache_bytes", "CACHE", Unit::bytes},
                              {"total_bytes", "TOTAL", Unit::bytes}}};
   static const Table kPins{"pins",
                            {{"pin", "PINNED"},
@@ -29,6 +30,7 @@ const std::vector<Table>& status_tables() {
        {{"mode", ""},
         {"paused", ""},
         {"interval_ns", "", Unit::ns},
+        {"cache_dropped_bytes", "", Unit::bytes},
         {"version", ""},
         {"socket", ""}},
        Layout::fields},

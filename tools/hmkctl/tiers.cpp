@@ -15,6 +15,7 @@ Run make_tiers(CLI::App& verb) {
           {"latency_ns", "LATENCY", Unit::ns},
           {"bandwidth_mib", "MiB/s"},
           {"free_bytes", "FREE", Unit::bytes},
+          {"cache_bytes", "CACHE", Unit::bytes},
           {"reserve_bytes", "RESERVE", Unit::bytes},
           {"total_bytes", "TOTAL", Unit::bytes}}}};
     nlohmann::json args = nlohmann::json::object();

@@ -98,7 +98,9 @@ json trial_json(const Trial& trial, const Outlook& outlook) {
 std::vector<SeenTier> seen_tiers(const json& tiers) {
   std::vector<SeenTier> seen;
   for (const json& tier : tiers) {
-    const std::uint64_t free = tier.at("free_bytes"), reserve = tier.at("reserve_bytes");
+    const std::uint64_t free =
+        tier.at("free_bytes").get<std::uint64_t>() + tier.value("cache_bytes", std::uint64_t{0});
+    const std::uint64_t reserve = tier.at("reserve_bytes");
     seen.push_back({static_cast<std::uint32_t>(number(tier.at("latency_ns"))),
                     free - std::min(free, reserve)});
   }
