@@ -258,7 +258,7 @@ TEST_F(PinsAppTest, CountBeforeALoadedPlan) {
   const Machine machine = read_machine(tree_.root());
   const std::filesystem::path root = tree_.root();
   Pace pace;
-  plan.machine = machine_of(*app_->find(kPid), {machine, root, pace, 0});
+  plan.machine = machine_of(*app_->find(kPid), {machine, root, pace});
   plan.mappings = {{"[heap]", 0, 2 * kMiB, {{0, 2 * kMiB, {3}}}},
                    {"[stack]", 0, 6 * kMiB, {{0, 2 * kMiB, {3}}}}};
   app_->find(kPid)->follow(*Follower::make(
