@@ -108,12 +108,16 @@ struct CacheRoom::Job {
       before = now;
     }
   }
-  /// What is free above the low watermark is borrowed first, so the rest wakes kswapd.
+  /// Too little is free above the low watermark, so what is borrowed wakes kswapd, which brings the
+  /// node to its high one meanwhile.
   void make(const Need& need) const {
     for (int tries = 0; tries < kMostTries; ++tries) {
       const std::uint64_t now = free(need.node);
-      if (now >= need.low_bytes + need.bytes) return;
-      const auto held = borrow(need.node, need.bytes + now - std::min(now, need.low_bytes));
+      // What is given back lies in the lists of a CPU at first, of a node as much as its low
+      // watermark.
+      const std::uint64_t listed = tries == 0 ? 0 : need.low_bytes;
+      if (now + listed >= need.low_bytes + need.bytes) return;
+      const auto held = borrow(need.node, need.bytes);
       wait_for_kswapd(need);
     }
   }
