@@ -8,9 +8,8 @@
 // while, each time for longer.
 //
 //   CacheRoom room(in_a_thread);
-//   room.saw(machine, root);                               before each decision
-//   while (!room.is_ready({{node, arriving_bytes}})) ask again at room.ready_at();   before a
-//   ticket
+//   room.saw(machine, root, may_take);                    before each decision
+//   if (!room.is_ready({{node, arriving_bytes}})) ...     before a ticket: again at room.ready_at()
 #pragma once
 
 #include <chrono>
