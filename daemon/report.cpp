@@ -73,9 +73,9 @@ Value sum_over(const std::map<int, Value>& by_node, const std::vector<int>& node
   return sum;
 }
 
-/// What of the page cache counts as room of a tier: only of the first.
-std::uint64_t cache_of(const Tier& tier, std::size_t index, const App& app) {
-  return index == 0 && app.config().reclaim_cache ? tier.cache_bytes : 0;
+/// What of the page cache counts as room of a tier.
+std::uint64_t cache_of(const Tier& tier, const App& app) {
+  return app.config().reclaim_cache ? tier.cache_bytes : 0;
 }
 
 json tiers_of(Target& target, const App& app) {
@@ -96,7 +96,7 @@ json tiers_of(Target& target, const App& app) {
                     {"hot_share_percent", all_hot > 0 ? 100.0 * here / all_hot : 0.0},
                     {"hot_bytes", sum_over(hot_bytes, tier.nodes)},
                     {"free_bytes", tier.free_bytes},
-                    {"cache_bytes", cache_of(tier, t, app)},
+                    {"cache_bytes", cache_of(tier, app)},
                     {"total_bytes", tier.total_bytes}});
   }
   return rows;
@@ -535,7 +535,7 @@ json report_tiers(App& app, const Target* target) {
                     {"latency_ns", or_null(tier.latency_ns)},
                     {"bandwidth_mib", or_null(tier.bandwidth_mib)},
                     {"free_bytes", tier.free_bytes},
-                    {"cache_bytes", cache_of(tier, rows.size(), app)},
+                    {"cache_bytes", cache_of(tier, app)},
                     {"reserve_bytes", reserve_for(app.config(), tier.total_bytes)},
                     {"total_bytes", tier.total_bytes}});
   return {{"order", {{"source", tier_source(machine, question)}, {"home_nodes", question.homes}}},

@@ -320,8 +320,6 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
   std::vector<policy::TierView> views;
   for (const Tier& tier : tiers_)
     for (const int id : tier.nodes) {
-      // What is demoted finds the room of the slower ones.
-      const bool counts_cache = around.cache_room != nullptr && &tier == &tiers_.front();
       // It was there when the tiers were ordered, yet the machine may have been read anew since.
       const auto found = around.machine.nodes.find(id);
       const Node node = found == around.machine.nodes.end() ? Node{} : found->second;
@@ -332,7 +330,7 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
       views.push_back(
           {.node = id,
            .total = node.total_bytes,
-           .free = usable_free(node) + (counts_cache ? node.cache_bytes : 0),
+           .free = usable_free(node) + (around.cache_room == nullptr ? 0 : node.cache_bytes),
            // Below its watermarks a node has less than no room.
            .reserve =
                static_cast<policy::Bytes>(std::llround(reserve * share)) + below_watermarks(node),

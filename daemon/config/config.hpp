@@ -101,7 +101,7 @@ struct Config {
   bool move_shared = false;        ///< also pages that other processes map
   bool move_bound = false;         ///< also out of the nodes the program has bound them to
   bool join_huge = false;          ///< what is hot all over becomes one huge page again
-  bool reclaim_cache = true;       ///< clean page cache of the fastest tier makes room
+  bool reclaim_cache = true;       ///< clean page cache makes room
   TierRates bandwidth;             ///< of moves; pairs without one are not limited
 
   std::string calibration = kCalibrationFile;  ///< what was measured; empty: not used

@@ -231,18 +231,15 @@ Mover::Spans Mover::joined(Spans spans) {
   return apart;
 }
 
-/// For what one ticket promotes, beside what it demotes. What is demoted finds it.
+/// For what one ticket brings to each node, beside what it takes away.
 bool Mover::has_room() const {
   if (cache_room_ == nullptr) return true;
   std::map<int, std::int64_t> more;  // bytes, by node
   std::uint64_t bytes = 0;
   for (const Step& step : waiting_) {
     if ((bytes += step.move.bytes) > kTicketBytes && !more.empty()) break;
-    const auto moves = static_cast<std::int64_t>(step.move.bytes);
-    if (step.rises)
-      more[step.move.to] += moves;
-    else
-      more[step.move.from] -= moves;
+    more[step.move.to] += static_cast<std::int64_t>(step.move.bytes);
+    more[step.move.from] -= static_cast<std::int64_t>(step.move.bytes);
   }
   std::map<int, std::uint64_t> arriving;
   for (const auto& [node, of] : more)

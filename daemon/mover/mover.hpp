@@ -66,7 +66,8 @@ class Mover {
 
   /// What the tiers' bandwidth is kept to; must outlive the mover.
   void set_pace(Pace* pace) { pace_ = pace; }
-  /// What makes room for what is promoted; null: there is what is free. Must outlive the mover.
+  /// What makes room where it is the page cache's; null: there is what is free. Must outlive the
+  /// mover.
   void set_cache_room(CacheRoom* room) { cache_room_ = room; }
   /// When to retry() what is held back; nothing when it holds nothing.
   std::optional<Pace::Clock::time_point> held_until() const {

@@ -31,7 +31,7 @@ struct Tier {
   std::uint32_t bandwidth_mib = 0;     ///< MiB/s, of all nodes together; 0 unknown
   std::uint64_t total_bytes = 0;
   std::uint64_t free_bytes = 0;   ///< above the kernel's watermarks
-  std::uint64_t cache_bytes = 0;  ///< of the page cache, what could make room
+  std::uint64_t cache_bytes = 0;  ///< page cache that could make room
 };
 
 struct TierQuestion {

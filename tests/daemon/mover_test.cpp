@@ -212,6 +212,30 @@ TEST_F(MoverTest, ATicketWaitsUntilTheCacheHasMadeRoomForWhatItBringsMore) {
   EXPECT_FALSE(mover_.is_busy());
 }
 
+TEST_F(MoverTest, WhatIsDemotedFindsRoomInTheCacheAsWell) {
+  std::vector<std::function<void()>> jobs;
+  int borrowed = -1;
+  CacheRoom room([&](std::function<void()> job) { jobs.push_back(std::move(job)); },
+                 [&](int node, std::uint64_t) {
+                   borrowed = node;
+                   return std::shared_ptr<void>();
+                 });
+  Machine machine;
+  machine.nodes[3].cache_bytes = 100 * kMiB;
+  room.saw(machine, "/nowhere", true);
+  mover_.set_cache_room(&room);
+  policy::Plan plan;
+  plan.demotions = {move_of(64 * kMiB, 4 * kMiB, 0, 3)};
+  plan.demotions[0].served = 1;  // another process waits for the room
+  ASSERT_TRUE(mover_.start(plan, kTwo, 1));
+  EXPECT_TRUE(kernel_.tickets.empty());
+  ASSERT_EQ(jobs.size(), 1u);
+  jobs[0]();
+  EXPECT_EQ(borrowed, 3);
+  ASSERT_TRUE(mover_.retry());
+  EXPECT_EQ(starts(0), Starts{64 * kMiB});
+}
+
 TEST_F(MoverTest, WhatIsCancelledIsAccountedForAndNotBackedOff) {
   policy::Plan plan;
   for (std::uint64_t i = 0; i < 100; ++i)
