@@ -182,7 +182,7 @@ void CacheRoom::saw(Machine& machine, const std::filesystem::path& root, bool ma
 }
 
 bool CacheRoom::is_ready(const std::map<int, std::uint64_t>& arriving) {
-  if (is_busy()) return Clock::now() > begun_ + kLongestHold;
+  if (is_busy()) return now_() > begun_ + kLongestHold;
   collect();
   if (std::exchange(has_made_, false)) return true;
   std::vector<Need> needs;
@@ -210,7 +210,7 @@ void CacheRoom::begin(std::vector<Need> needs) {
   const auto task = std::make_shared<std::packaged_task<std::uint64_t()>>(
       [job = Job{root_, borrow_, std::move(needs)}] { return job.run(); });
   under_way_ = task->get_future();
-  begun_ = Clock::now();
+  begun_ = now_();
   try {
     begin_([task] { (*task)(); });
   } catch (const std::system_error& e) {  // no thread: what finds no room is refused

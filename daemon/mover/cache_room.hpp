@@ -40,8 +40,12 @@ class CacheRoom {
   static constexpr std::uint64_t kReadAgainParts = 8;
   static constexpr unsigned kWatched = 8, kPause = 8, kLongestPause = 1024;
 
-  explicit CacheRoom(Begin begin, Borrow take = borrow)
-      : begin_(std::move(begin)), borrow_(std::move(take)) {}
+  /// Reclaim may take long where there is little to reclaim; moves go on without it.
+  static constexpr std::chrono::milliseconds kLongestHold{200};
+
+  explicit CacheRoom(Begin begin, Borrow take = borrow,
+                     std::function<Clock::time_point()> now = Clock::now)
+      : begin_(std::move(begin)), borrow_(std::move(take)), now_(std::move(now)) {}
 
   /// The machine as the next plans see it. Afterwards its nodes have no cache where none may be
   /// taken for room now.
@@ -50,13 +54,12 @@ class CacheRoom {
   /// Whether a ticket may be sent that brings so many bytes to nodes. Where they have too little
   /// room and cache, making it begins, and the answer is no until that has ended, in vain perhaps.
   bool is_ready(const std::map<int, std::uint64_t>& arriving);
-  Clock::time_point ready_at() const { return Clock::now() + kAskAgain; }
+  Clock::time_point ready_at() const { return now_() + kAskAgain; }
 
   std::uint64_t dropped_bytes() const { return dropped_bytes_; }  ///< of cache, so far
 
  private:
-  // Reclaim may take long where there is little to reclaim; moves go on without it.
-  static constexpr std::chrono::milliseconds kAskAgain{2}, kLongestHold{200};
+  static constexpr std::chrono::milliseconds kAskAgain{2};
 
   struct Need {
     int node = -1;
@@ -77,6 +80,7 @@ class CacheRoom {
 
   Begin begin_;
   Borrow borrow_;
+  std::function<Clock::time_point()> now_;
   std::filesystem::path root_;
   std::map<int, Room> rooms_;             // by node
   std::future<std::uint64_t> under_way_;  // bytes dropped

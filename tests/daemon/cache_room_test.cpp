@@ -75,8 +75,10 @@ class CacheRoomTest : public ::testing::Test {
   Bytes free_ = 0, cache_ = 0, drops_at_most_ = ~Bytes{0};
   std::vector<std::pair<int, Bytes>> borrowed_;
   std::vector<std::function<void()>> jobs_;
+  CacheRoom::Clock::time_point now_{std::chrono::hours(1)};
   CacheRoom room_{[this](std::function<void()> job) { jobs_.push_back(std::move(job)); },
-                  [this](int node, Bytes bytes) { return borrow(node, bytes); }};
+                  [this](int node, Bytes bytes) { return borrow(node, bytes); },
+                  [this] { return now_; }};
 };
 
 TEST_F(CacheRoomTest, CleanCacheIsRoomButForSome) {
@@ -117,6 +119,16 @@ TEST_F(CacheRoomTest, WhatLiesInTheListsOfACpuIsThere) {
     drop(32 * kMiB);
     EXPECT_EQ(borrowed_.size(), listed > kLow ? 3u : 1u) << "no more than three times";
   }
+}
+
+TEST_F(CacheRoomTest, WhatTakesTooLongIsWaitedForNoLonger) {
+  saw();
+  EXPECT_FALSE(is_ready(32 * kMiB));
+  now_ += CacheRoom::kLongestHold;
+  EXPECT_FALSE(is_ready(32 * kMiB));
+  now_ += std::chrono::nanoseconds(1);
+  EXPECT_TRUE(is_ready(32 * kMiB));
+  EXPECT_EQ(jobs_.size(), 1u) << "and no second is begun beside it";
 }
 
 TEST_F(CacheRoomTest, WhatCannotBeDroppedHoldsNobodyUp) {

@@ -184,7 +184,8 @@ TEST_F(MoverTest, ATicketWaitsUntilTheCacheHasMadeRoomForWhatItBringsMore) {
                    EXPECT_EQ(node, 0);
                    borrowed.push_back(bytes);
                    return std::shared_ptr<void>();
-                 });
+                 },
+                 [] { return CacheRoom::Clock::time_point(std::chrono::hours(1)); });
   Machine machine;
   Node& node = machine.nodes[0];
   node.id = 0;
