@@ -12,13 +12,15 @@
 #include <thread>
 #include <utility>
 
+#include "policy/types.hpp"
 #include "util/file.hpp"
 #include "util/log.hpp"
 
 namespace hmk {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+using policy::kPage;
+
 constexpr std::size_t kAtOnce = 512;  // pages for which one call asks
 // kswapd is woken by what is borrowed, and works beside it: as long as there is more after so
 // long it is at it, and is waited for no longer than this.

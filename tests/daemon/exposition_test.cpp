@@ -68,7 +68,7 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
   const json stats{{"targets",
                     {{{"pid", 7},
                       {"comm", "redis"},
-                      {"promoted_bytes", 8192},
+                      {"promoted_bytes", 4096},
                       {"profile_ns", 1'500'000'000},
                       {"budget_percent", 5.0},
                       {"gain", {{"saved_ns", -2'000'000'000}, {"spent_ns", 500'000'000}}},
@@ -85,7 +85,7 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
                           {{"below_us", 8}, {"count", 4}},
                           {{"below_us", 2ull << (HMK_WAIT_BUCKETS - 1)}, {"count", 1}}}}}},
                       {"pairs", {{{"from_tier", nullptr}, {"to_tier", 1}, {"moved_bytes", 1}}}}}}}};
-  const json status{{"daemon", {{"cache_dropped_bytes", 4096}}},
+  const json status{{"daemon", {{"cache_dropped_bytes", 12288}}},
                     {"targets",
                      {{{"pid", 7},
                        {"comm", "redis"},
@@ -96,8 +96,8 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
                           {"hot_share_percent", 25.0}}}}}}}};
   const auto samples = parse(to_open_metrics(status, stats));
   const std::string who = R"({pid="7",comm="redis")";
-  EXPECT_EQ(samples.at("hmk_cache_dropped_bytes_total"), 4096);
-  EXPECT_EQ(samples.at("hmk_promoted_bytes_total" + who + "}"), 8192);
+  EXPECT_EQ(samples.at("hmk_cache_dropped_bytes_total"), 12288);
+  EXPECT_EQ(samples.at("hmk_promoted_bytes_total" + who + "}"), 4096);
   EXPECT_EQ(samples.at("hmk_profile_seconds_total" + who + "}"), 1.5);
   EXPECT_EQ(samples.at("hmk_overhead_budget_ratio" + who + "}"), 0.05);
   EXPECT_EQ(samples.at("hmk_saved_seconds" + who + "}"), -2) << "a gauge: it may fall";
