@@ -57,7 +57,7 @@ def outputs(fake: str, hmkctl: str) -> Iterator[Tuple[str, Any]]:
                               check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         text = done.stderr if name == "error" or not done.stdout.strip() else done.stdout
         yield ("error" if text is done.stderr else name), json.loads(text)
-    for name in ("ab", "try", "plan-bound", "plan-cut", "plan-load", "plan-pins", "plan-schedule", "plan-size", "plan-tune"):
+    for name in ("ab", "measure", "try", "plan-bound", "plan-cut", "plan-load", "plan-pins", "plan-schedule", "plan-size", "plan-tune"):
         yield name, json.loads((HERE / f"golden/{name}.json").read_text(encoding="utf-8"))
     script = '"$0" --json --socket "$1" events --count 3 & sleep 0; while [ "$("$0" --socket "$1" set interval 3s | wc -l)" -gt 0 ] && kill -0 $! 2>/dev/null; do :; done'
     done = subprocess.run([fake, "sh", "-c", script, hmkctl, "@SOCKET@"], check=False, stdout=subprocess.PIPE, text=True)

@@ -16,6 +16,7 @@
 //                   slowest tier. @ROOT@/figure is how fast it is: 1000, by E more while that
 //                   memory is in tier 1, with a noise of N (standard deviation, half of it over
 //                   some 150 ms), drawn by S
+#include <linux/perf_event.h>
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -195,6 +196,31 @@ pid_t spawn(int argc, char** argv, const std::string& socket, const std::string&
              : -1;
 }
 
+/// Samples of loads as the kernel writes them, of the process and of another, and where nodes
+/// begin.
+void put_loads(hmk::test::Tree& tree) {
+  std::string spans, records;
+  for (int node = 0; node < 4; ++node)
+    spans += "Node " + std::to_string(node) + ", zone   Normal\n        spanned  65536\n" +
+             "  start_pfn:           " + std::to_string(65536 * (node + 1)) + "\n";
+  const auto add = [&](std::uint64_t pid, std::uint64_t node, std::uint64_t cycles) {
+    perf_mem_data_src memory{.val = 0};
+    memory.mem_op = PERF_MEM_OP_LOAD;
+    memory.mem_lvl_num = PERF_MEM_LVLNUM_RAM;
+    const std::uint64_t values[] = {pid, 20011, cycles, memory.val, (node + 1) << 28 | 64};
+    const perf_event_header header{PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER,
+                                   sizeof(header) + sizeof(values)};
+    records.append(reinterpret_cast<const char*>(&header), sizeof(header));
+    records.append(reinterpret_cast<const char*>(values), sizeof(values));
+  };
+  for (std::uint64_t i = 0; i < 400; ++i)
+    add(kPid, i % 4 == 0 ? 3 : 0, i % 4 == 0 ? 1020 : 270 + i % 5);
+  for (int i = 0; i < 100; ++i) add(kVirtualMachine, 2, 800);
+  tree.put("proc/zoneinfo", spans);
+  tree.put("loads.perf", records);
+  tree.put("cut.perf", records.substr(0, 100));
+}
+
 int run(int argc, char** argv) {
   hmk::open_log("error");
   hmk::test::Tree tree;
@@ -203,6 +229,7 @@ int run(int argc, char** argv) {
   hmk::test::put_process(tree, kVirtualMachine, "qemu");
   put_kernel(tree);
   put_balanced(tree, 7, 100);
+  put_loads(tree);
   tree.put("proc/4711/numa_maps",
            "7f0 default N0=2048 N1=2048 N2=512 N3=131072 kernelpagesize_kB=4\n");
 

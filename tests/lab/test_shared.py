@@ -18,7 +18,7 @@ from suite import boots as boots_told, e2e, shared, sitting, torture  # noqa: E4
 from suite.case import FAILED, PASSED, Result  # noqa: E402
 from suite.sitting import Part, Shape, Sitting  # noqa: E402
 
-SHAPE = Shape("6.12", "host", "system", "one node", "", "madvise", False, False, 4096, "", "")
+SHAPE = Shape("6.12", "host", "system", "one node", "", "madvise", False, False, 0, 4096, "", "")
 PLAIN = e2e.EndToEnd(ROOT, ROOT / "tests/e2e/13-bad-requests-change-nothing",
                      ROOT / "tests/e2e/13-bad-requests-change-nothing/test.py", "6.12", {})
 

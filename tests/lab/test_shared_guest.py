@@ -30,7 +30,7 @@ class Left(unittest.TestCase):
                  for file, *rest in map(str.split, commands)]
         outcomes = []
         with tempfile.TemporaryDirectory() as folder:
-            shape = Shape(KERNEL, "host", "system", "", "", "madvise", False, False, 4 << 20, "", "")
+            shape = Shape(KERNEL, "host", "system", "", "", "madvise", False, False, 0, 4 << 20, "", "")
             for outcome, results in Sitting(shape, lambda: load_machine(str(MACHINE)), parts, Path(folder)).run():
                 self.assertTrue(outcome.output, outcome.reason)
                 log = results / "putback.log"

@@ -60,6 +60,8 @@ constexpr std::array kVerbs{
     Verb{"resume", "go on after a pause", hmkctl::make_resume},
     Verb{"plan", "what could be done with a program's memory, worked out beforehand",
          hmkctl::make_plan},
+    Verb{"measure", "where loads are served from, tier by tier, as the CPUs' own samples tell it",
+         hmkctl::make_measure},
     Verb{"calibrate", "measure latencies, bandwidths and the cost of moves on this machine",
          hmkctl::make_calibrate},
     Verb{"doctor", "what this machine offers, what is missing, and what to do about it",

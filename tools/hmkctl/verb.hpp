@@ -47,6 +47,7 @@ Run make_try(CLI::App& verb);
 Run make_ab(CLI::App& verb);
 Run make_report(CLI::App& verb);
 Run make_plan(CLI::App& verb);
+Run make_measure(CLI::App& verb);
 Run make_calibrate(CLI::App& verb);
 Run make_doctor(CLI::App& verb);
 Run make_completion(CLI::App& verb);

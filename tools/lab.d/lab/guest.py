@@ -47,7 +47,7 @@ class Guest:
 
     def __init__(self, machine: Machine, kernel: str, *, timeout: float, count: bool = False,
                  extra_cmdline: str = "", l1: int = plugin.DEFAULT_L1, l2: int = plugin.DEFAULT_L2,
-                 llc: int = plugin.DEFAULT_LLC, pages: bool = False, thp: str = "madvise",
+                 llc: int = plugin.DEFAULT_LLC, pages: bool = False, samples: int = 0, thp: str = "madvise",
                  pin: Union[bool, Collection[int]] = True, clock: str = "host", ns_per_instruction: int = 8,
                  qemu: str = "system", cpu: str = "", env: Optional[Dict[str, str]] = None, results: Optional[Path] = None) -> None:
         """`kernel` is a series; `timeout` bounds the whole life after boot, in seconds
@@ -56,7 +56,8 @@ class Guest:
         `results` is the folder the guest sees writable at /run/hmk-lab (default: a temporary one,
         removed at the end). `pin` keeps everything on the CPUs it names except what asks for others
         with taskset: True means all but CPU 0, and CPU 1 alone where there are four. `l1`, `l2` and
-        `llc` are bytes of the modelled caches, `pages` counts per page too (see pages.py). `clock`
+        `llc` are bytes of the modelled caches, `pages` counts per page too (see pages.py), of `samples`
+        loads one is sampled (README.md, "Samples"). `clock`
         is "host" or "instructions": then each instruction takes `ns_per_instruction` (a power of
         two up to 64) of the guest's time, however busy the host. `qemu` is "system" or "backports".
         `cpu` is a CPU model as QEMU's -cpu takes it, with the clock "host".
@@ -64,7 +65,7 @@ class Guest:
         self.machine, self.count = machine, count
         self.extra_cmdline = f"{extra_cmdline} {INSTRUCTIONS_CMDLINE}" if clock == "instructions" else extra_cmdline
         self.thp = thp
-        self.counting = plugin.Counting(l1, l2, llc, pages)
+        self.counting = plugin.Counting(l1, l2, llc, pages, samples)
         self.pinned = ordinary_cpus(machine, pin)
         self._cpu, self._driven_by = cpu, accelerator(clock, ns_per_instruction)
         self._spacers = nr_spacers(machine.cpus, clock)

@@ -15,18 +15,21 @@ from .pages import PREFIX
 
 SOURCES = Path(__file__).resolve().parent / "plugin"
 DEFAULT_L1, DEFAULT_L2, DEFAULT_LLC = 32 << 10, 256 << 10, 4 << 20
+SAMPLES = "samples.perf"   # beside the marks
 REACH = 64 << 30   # of the addresses that the plugin's caches can tell apart
 LEAST = {"l1": 64, "l2": 512, "llc": 1024}  # a line, a set, a set
 
 
 @dataclass(frozen=True)
 class Counting:
-    """Sizes of the modelled caches in bytes (L1 and L2 per vCPU, one LLC), and whether to count per page."""
+    """Sizes of the modelled caches in bytes (L1 and L2 per vCPU, one LLC), whether to count per page, and of how many loads one is
+    sampled (0: of none)."""
 
     l1: int = DEFAULT_L1
     l2: int = DEFAULT_L2
     llc: int = DEFAULT_LLC
     pages: bool = False
+    samples: int = 0
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
@@ -79,12 +82,24 @@ def ranges(machine: Machine, version: Tuple[int, int]) -> List[Tuple[int, int, i
     return found
 
 
+def _low(total: int) -> int:
+    """Bytes of memory that q35 puts below 4 GiB at most."""
+    return 0x80000000 if total >= 0xb0000000 else 0xb0000000
+
+
 def _around_hole(node: int, start: int, size: int, total: int) -> List[Tuple[int, int, int]]:
     """Where q35 puts a node that would lie at `start` if there were no hole: in one part or two."""
-    low = 0x80000000 if total >= 0xb0000000 else 0xb0000000
+    low = _low(total)
     below = max(0, min(size, low - start))
     parts = [(node, start, below), (node, (4 << 30) + max(0, start - low), size - below)]
     return [part for part in parts if part[2]]
+
+
+def _sampling(machine: Machine, version: Tuple[int, int], file: Path, every: int) -> List[str]:
+    """A sample's latency is that of the node as CPU 0 sees it."""
+    home = next(node.id for node in machine.nodes if 0 in node.cpus)
+    return [f"samples={file}", f"every={every}", *([f"low={_low(machine.memory):x}"] if version < (9, 0) else []),
+            *(f"latency={node.id}:{node.access[home].latency_ns}" for node in machine.nodes)]
 
 
 def argument(machine: Machine, spacers: int, emulator: Emulator, out: Path, counting: Counting) -> str:
@@ -93,5 +108,6 @@ def argument(machine: Machine, spacers: int, emulator: Emulator, out: Path, coun
     parts = [str(plugin), f"out={out}", f"vcpus={machine.cpus + spacers}",
              f"l1={counting.l1}", f"l2={counting.l2}", f"llc={counting.llc}", f"tlb={machine.core.tlb_entries}"]
     parts += [f"pages={out.parent / PREFIX}"] if counting.pages else []
+    parts += _sampling(machine, emulator.version, out.parent / SAMPLES, counting.samples) if counting.samples else []
     parts += [f"node={node}:{start:x}:{size:x}" for node, start, size in ranges(machine, emulator.version)]
     return ",".join(parts)

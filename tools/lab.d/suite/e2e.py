@@ -9,6 +9,8 @@ A test says in comments at its top what it needs, for example
     # timeout: 120           seconds after boot (default: 120)
     # count: yes             with the counting plugin (default: no)
     # pages: yes             which counts per page too (default: no)
+    # samples: 997           of so many loads that memory serves, one becomes a record of perf's (default: none)
+    # samples: 997           of so many loads that memory serves, one becomes a record as perf's (default: none)
     # module: no             does not need hmk.ko (default: yes, path in $HMK_MODULE, not loaded)
     # packages: trinity      programs it runs that not every run needs
     # selftests: yes         the kernel's own mm tests, folder in $HMK_SELFTESTS (default: no)
@@ -50,7 +52,7 @@ from lab.splat import broken, splats
 from suite.case import FAILED, PASSED, SKIPPED, Result
 from suite.sitting import DEFECT, Part, Shape, Sitting
 
-KEYS = ("kernels", "suite", "gate", "timeout", "count", "pages", "module", "packages", "selftests", "defines", "cmdline", "thp",
+KEYS = ("kernels", "suite", "gate", "timeout", "count", "pages", "samples", "module", "packages", "selftests", "defines", "cmdline", "thp",
         "llc", "cpu", "clock", "qemu", "seconds", "alone")
 PLENTY = 1 << 62    # bytes of a host on which every machine fits
 HEADER_LINES = 30
@@ -100,7 +102,7 @@ class EndToEnd:
         machine = _machine(self.root, self.folder, PLENTY)
         return Shape(self.kernel, self.clock, self.qemu, repr((machine.nodes, machine.distances)), self.needs.get("cmdline", ""),
                      self.needs.get("thp", "madvise"), self.needs.get("count") == "yes", self.needs.get("pages") == "yes",
-                     int(self.needs.get("llc", DEFAULT_LLC)), self.needs.get("cpu", ""), self.needs.get("defines", ""))
+                     int(self.needs.get("samples", "0")), int(self.needs.get("llc", DEFAULT_LLC)), self.needs.get("cpu", ""), self.needs.get("defines", ""))
 
     @property
     def part(self) -> Part:

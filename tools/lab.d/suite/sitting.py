@@ -30,6 +30,7 @@ class Shape:
     thp: str
     count: bool
     pages: bool
+    samples: int
     llc: int
     cpu: str
     defines: str
@@ -85,7 +86,7 @@ class Sitting:
     def _booted(self, share: Path, parts: Sequence[Part]) -> Guest:
         shape = self._shape
         guest = Guest(self._machine(), shape.kernel, timeout=sum(part.seconds + PUTBACK_SECONDS for part in parts),
-                      results=share, count=shape.count, pages=shape.pages, clock=shape.clock, qemu=shape.qemu,
+                      results=share, count=shape.count, pages=shape.pages, samples=shape.samples, clock=shape.clock, qemu=shape.qemu,
                       extra_cmdline=shape.cmdline, thp=shape.thp, llc=shape.llc, cpu=shape.cpu).__enter__()
         if parts[0].put_back:
             noted = guest.run([*PUTBACK, "note"], timeout=PUTBACK_SECONDS)

@@ -21,13 +21,16 @@
  *
  * Arguments: out=FILE vcpus=N node=NODE:START:SIZE (hexadecimal bytes, once per
  * range of addresses) l1=BYTES (a power of two) l2=BYTES llc=BYTES tlb=ENTRIES
- * pages=PREFIX.
+ * pages=PREFIX samples=FILE every=N low=BYTES latency=NODE:NS.
  *
  * With pages=, user-mode misses of vCPU 0 are also counted per virtual 4 KiB
  * page (address >> 12), which of them were streamed, in how many visits they
  * came, and the lines of the page that were written back; mark 14 writes those
  * since the last mark 0 to PREFIX-<seq>.bin, seq being its line's, as pages.h says. A line that leaves the
  * LLC has only a physical address; it is of the page that last missed there.
+ *
+ * With samples=, one in `every` user-mode reads that miss all caches becomes a record in FILE (samples.h), which begins anew at
+ * mark 0 and is whole at every other mark; `low` is the memory below 4 GiB where QEMU tells no true addresses.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -40,6 +43,7 @@
 #include "mark.h"
 #include "pages.h"
 #include "qemu_plugin_api.h"
+#include "samples.h"
 #include "streams.h"
 #include "tlb.h"
 
@@ -89,6 +93,8 @@ static struct {
 	struct cache llc;
 	uint8_t *llc_lock; /* one per set */
 	struct vcpu *vcpu;
+	struct samples samples;
+	uint64_t latency[MAX_NODES]; /* of a sample */
 	struct pages pages;
 	uint64_t *owner; /* the page that vCPU 0 last missed, by physical page; 0: none. Of vCPU 0's thread */
 	const char *pages_prefix;
@@ -101,15 +107,23 @@ static struct {
 	pthread_mutex_t marking;
 } self = { .out = -1, .pages_lock = PTHREAD_MUTEX_INITIALIZER, .marking = PTHREAD_MUTEX_INITIALIZER };
 
-/* The node that owns `paddr`, or -1. */
-static int node_of(uint64_t paddr)
+/* The range that holds `paddr`, or -1. */
+static int range_of(uint64_t paddr)
 {
 	unsigned int i;
 
 	for (i = 0; i < self.nr_ranges; i++)
 		if (paddr - self.range[i].start < self.range[i].size)
-			return self.range[i].node;
+			return i;
 	return -1;
+}
+
+/* The node that owns `paddr`, or -1. */
+static int node_of(uint64_t paddr)
+{
+	int range = range_of(paddr);
+
+	return range < 0 ? -1 : (int)self.range[range].node;
 }
 
 /* Whether what `v` does in `mode` is counted per page. */
@@ -227,14 +241,19 @@ static bool is_counting(void)
 static void count_miss(struct vcpu *v, unsigned int mode, unsigned int kind, bool streamed, uint64_t vaddr,
 		       uint64_t paddr)
 {
-	int node = node_of(paddr);
+	int range = range_of(paddr);
+	unsigned int node;
 
-	if (node < 0) {
+	if (range < 0) {
 		v->now.elsewhere++;
 		return;
 	}
+	node = self.range[range].node;
 	v->now.misses[mode][kind][node]++;
 	v->now.streamed[mode][node] += streamed;
+	if (self.samples.every && mode == USER && kind == READ)
+		sample_load(&self.samples, &self.samples.vcpu[v - self.vcpu],
+			    true_address(&self.samples, paddr, self.range[range].start), node);
 	if (counts_pages(v, mode))
 		count_page_miss(vaddr, paddr, node, streamed);
 }
@@ -389,11 +408,15 @@ static void on_mark(unsigned int cpu, void *data)
 			empty_caches();	/* nobody looks at them before the flag is set */
 		if (self.pages_prefix)
 			forget_pages();
+		if (self.samples.every)
+			samples_forget(&self.samples);
 		for (i = 0; i < self.nr_vcpus; i++)
 			self.vcpu[i].base = self.vcpu[i].now;
 	} else {
 		if (self.pages_prefix && mark == PAGES_MARK)
 			write_pages(self.sequence); /* before the line that announces it */
+		if (self.samples.every)
+			fflush(self.samples.file);
 		write_mark(mark);
 	}
 	if (mark == 0 || mark == STOP_MARK)
@@ -464,6 +487,17 @@ static int parse_range(const char *arg)
 	return 0;
 }
 
+static int parse_latency(const char *arg)
+{
+	unsigned int node;
+	uint64_t ns;
+
+	if (sscanf(arg, "%u:%lu", &node, &ns) != 2 || node >= MAX_NODES)
+		return 1;
+	self.latency[node] = ns;
+	return 0;
+}
+
 /* 0 if `arg` is understood. */
 static int parse(const char *arg)
 {
@@ -485,6 +519,14 @@ static int parse(const char *arg)
 		return !(self.tlb_entries = strtoull(arg + 4, NULL, 10));
 	if (!strncmp(arg, "pages=", 6))
 		return !(self.pages_prefix = strdup(arg + 6));
+	if (!strncmp(arg, "samples=", 8))
+		return !(self.samples.file = fopen(arg + 8, "we"));
+	if (!strncmp(arg, "every=", 6))
+		return !(self.samples.every = strtoull(arg + 6, NULL, 10));
+	if (!strncmp(arg, "low=", 4))
+		return !(self.samples.low = strtoull(arg + 4, NULL, 16));
+	if (!strncmp(arg, "latency=", 8))
+		return parse_latency(arg + 8);
 	return 1;
 }
 
@@ -511,7 +553,8 @@ static int allocate(void)
 		pages_grow(&self.pages, 1 << 16);
 		self.owner = calloc(MAX_PHYSICAL >> PAGE_SHIFT, sizeof(*self.owner)); /* the host gives what is written */
 	}
-	return self.pages_prefix && !self.owner;
+	self.samples.latency = self.latency;
+	return (self.pages_prefix && !self.owner) || (self.samples.every && samples_begin(&self.samples, self.nr_vcpus));
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
@@ -526,7 +569,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		}
 	}
 	if (!self.nr_vcpus || self.l1_bytes >> LINE_SHIFT == 0 || !self.l2_bytes || !self.llc_bytes ||
-	    !self.tlb_entries || self.out < 0 || allocate()) {
+	    !self.tlb_entries || self.out < 0 || !self.samples.file != !self.samples.every || allocate()) {
 		fprintf(stderr, "hmk-lab: plugin arguments are missing, or memory for what they ask for\n");
 		return 1;
 	}
