@@ -16,7 +16,7 @@ sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tests/e2e")]
 import lib  # noqa: E402
 from lab.errors import LabError  # noqa: E402
 from lab.outcome import Mark, Outcome, read_marks  # noqa: E402
-from lab.splat import splats, telling  # noqa: E402
+from lab.splat import broken, splats, telling  # noqa: E402
 from suite import e2e  # noqa: E402
 
 
@@ -48,6 +48,14 @@ class KernelLog(unittest.TestCase):
         found = splats(["[ 1.0] WARNING: CPU: 0 PID: 1 at mm/x.c:1", "[ 1.1] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI"])
         self.assertRegex(telling(found), r"^\[ 1.1\] Oops: int3: .* \(QEMU ran code that the kernel was patching")
         self.assertEqual(telling(found[:1]), found[0])
+
+    def test_flags_that_no_cpu_has_are_told_as_qemus_and_all_others_are_no_defect(self):
+        log = ["[ 1.0] traps: PANIC: double fault, error_code: 0x0", "[ 1.1] RSP: 0018:ffffce690072f310 EFLAGS: 81b34702"]
+        self.assertEqual(splats(log), log)
+        self.assertRegex(telling(splats(log)), r"^\[ 1.1\] RSP: .* EFLAGS: 81b34702 \(no CPU has such flags")
+        self.assertEqual([broken(splats(log)), broken(log[:1])], [False, True])
+        for flags, is_possible in (("00000202", True), ("00010246", True), ("003fffff", True), ("00400000", False), ("ffffffff", False)):
+            self.assertEqual(splats([f"RSP: 0018:ffff EFLAGS: {flags} ORIG_RAX: 1"]) == [], is_possible, flags)
 
     def test_a_race_is_a_defect_where_the_module_or_memcpy_for_it_takes_part(self):
         def report(*frames: str) -> list:
