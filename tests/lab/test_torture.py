@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs of tools/torture add up, a failure stays one, and every row has its test."""
 import importlib.util
+import io
 import json
 import re
 import subprocess
@@ -9,6 +10,7 @@ import tempfile
 import threading
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, Dict, List, Sequence
 from unittest import mock
@@ -140,6 +142,16 @@ class Runs(unittest.TestCase):
         with mock.patch.object(runs, "state", lambda _: "abcdef1-dirty"), mock.patch.object(main, "prepare", self.fail):
             with mock.patch.object(sys, "argv", ["torture", "--only", "contract"]), self.assertRaisesRegex(LabError, "abcdef1-dirty"):
                 main.main()
+
+    def test_for_a_row_that_is_done_nothing_is_built(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "runs.jsonl"
+            file.write_text(json.dumps(run(180, row="contract table", kernel="6.1", commit="abcdef1")) + "\n", encoding="utf-8")
+            prepared: list = []
+            with mock.patch.object(main, "prepare", prepared.extend), mock.patch.object(main, "torture", lambda *_: []), \
+                    mock.patch.object(sys, "argv", ["torture", "--only", "contract", "--store", str(file)]), redirect_stdout(io.StringIO()):
+                self.assertEqual(main.main(), 0)
+            self.assertEqual([kernel for _, kernel in prepared], ["6.12", "6.1-debug"])
 
     def test_the_state_of_a_tree_is_its_commit_and_whether_anything_differs_but_what_runs_write(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -125,9 +125,11 @@ def main() -> int:
                            "or name another --store")
         if args.same:
             return compare(args.same, kernels_of(tasks), runs.Store(file))
-        if args.minutes != 0:
-            prepare(tasks)
-        rows = torture(args, tasks, runs.Store(file))
+        store = runs.Store(file)
+        left = [(row, kernel) for row, kernel in tasks if not runs.has_enough(row, kernel, store.runs(row, kernel))]
+        if args.minutes != 0 and left:  # of a row that is done no kernel is built
+            prepare(left)
+        rows = torture(args, tasks, store)
     print(sums.text(rows))
     if args.json:
         args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
