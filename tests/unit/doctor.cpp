@@ -171,5 +171,19 @@ TEST(Doctor, WarnsOfEachWayInWhichNothingOfOthersMoves) {
   EXPECT_NE(none[0].found, unasked[0].found);
 }
 
+TEST(Doctor, SaysWhetherSharesCanBeCounted) {
+  hmk::test::Tree tree;
+  Findings findings;
+  check_samples(tree.root(), findings);
+  tree.put("sys/bus/event_source/devices/ibs_op/type", "9\n");
+  tree.put("sys/bus/event_source/devices/ibs_op/format/cnt_ctl", "config:19\n");
+  check_samples(tree.root(), findings);
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].state, State::note) << "nothing can be done about it";
+  EXPECT_EQ(findings[0].found, "none by these CPUs: what a tier serves is an estimate");
+  EXPECT_EQ(findings[1].state, State::ok);
+  EXPECT_EQ(findings[1].found, "ibs_op: 'hmkctl measure' counts what each tier serves");
+}
+
 }  // namespace
 }  // namespace hmkctl

@@ -52,6 +52,7 @@ Findings diagnose(const Context& context, const fs::path& root) {
   check_daemon(context, findings);
   check_rights(root, findings);
   check_tiers(root, findings);
+  check_samples(root, findings);
   check_rivals(root, findings);
   return findings;
 }

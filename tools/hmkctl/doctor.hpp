@@ -45,6 +45,9 @@ void check_features(const hmk_info& info, Findings& out);
 /// The tiers as the machine tells them, and where their figures come from.
 void check_tiers(const std::filesystem::path& root, Findings& out);
 
+/// Whether the CPUs tell where loads are served from.
+void check_samples(const std::filesystem::path& root, Findings& out);
+
 /// What this user may do.
 void check_rights(const std::filesystem::path& root, Findings& out);
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "doctor.hpp"
+#include "load_event.hpp"
 #include "table.hpp"
 #include "topology/tiers.hpp"
 #include "util/file.hpp"
@@ -160,6 +161,13 @@ void check_tiers(const fs::path& root, Findings& out) {
     out.push_back({State::ok, "tier " + std::to_string(t + 1),
                    nodes_text(tiers[t].nodes) + ", " + latency_text(tiers[t]) +
                        to_text(tiers[t].total_bytes, Unit::bytes)});
+}
+
+void check_samples(const fs::path& root, Findings& out) {
+  const auto event = find_load_event(root);
+  out.push_back({event ? State::ok : State::note, "load samples",
+                 event ? event->name + ": 'hmkctl measure' counts what each tier serves"
+                       : "none by these CPUs: what a tier serves is an estimate"});
 }
 
 void check_rights(const fs::path& root, Findings& out) {
