@@ -29,6 +29,7 @@
 #include "config/read.hpp"
 #include "control/server.hpp"
 #include "device/device.hpp"
+#include "metrics/groups.hpp"
 #include "recorder.hpp"
 #include "service.hpp"
 #include "state.hpp"
@@ -126,6 +127,7 @@ class App {
   const Origins& origins() const { return origins_; }
   bool is_paused() const { return is_paused_; }
   const CacheRoom& cache_room() const { return cache_room_; }
+  const EndedProcesses& ended() const { return ended_; }
   Machine see_machine() const;  ///< as it is now, with what was calibrated
   const Options& options() const { return options_; }
   Target* find(std::int32_t pid);
@@ -214,6 +216,7 @@ class App {
   bool is_paused_ = false;
   Pace pace_;
   CacheRoom cache_room_{Joiner::in_a_thread};
+  EndedProcesses ended_;
   Service service_;
   boost::asio::signal_set signals_;
   Server server_;

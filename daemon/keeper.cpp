@@ -9,6 +9,7 @@
 
 #include "managed.hpp"
 #include "params.hpp"
+#include "report.hpp"
 #include "util/log.hpp"
 #include "util/printable.hpp"
 #include "util/suggest.hpp"
@@ -105,8 +106,10 @@ Result<void> App::detach(std::int32_t pid) {
   return {};
 }
 
-/// Its plan is not for who takes over.
+/// What it has counted stays in the metrics. Its plan is not for who takes over.
 void App::let_go(std::int32_t pid) {
+  if (Target* const target = find(pid))
+    ended_.add(hmk::report_stats(*this, {target}).at("targets").at(0));
   const auto managed = managed_.extract(pid);
   if (managed && managed.mapped()->target->follower()) save_state();
 }

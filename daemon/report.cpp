@@ -93,6 +93,7 @@ json tiers_of(Target& target, const App& app) {
                     {"nodes", tier.nodes},
                     {"latency_ns", or_null(tier.latency_ns)},
                     {"resident_bytes", sum_over(resident, tier.nodes)},
+                    {"accesses_per_s", std::llround(here)},
                     {"hot_share_percent", all_hot > 0 ? 100.0 * here / all_hot : 0.0},
                     {"hot_bytes", sum_over(hot_bytes, tier.nodes)},
                     {"free_bytes", tier.free_bytes},
@@ -222,6 +223,8 @@ json stats_of(Target& target, const App& app) {
   const JoinCounters& joins = target.joins();
   json row{{"pid", target.pid()},
            {"comm", target.process().comm},
+           {"rule", app.rule_of(target.pid())},
+           {"class", class_of(target)},
            {"mode", mode_of(target, app)},
            {"budget_percent", target.config().overhead_bp / 100.0},
            {"planned_promote_bytes", target.planned_promote_bytes()},

@@ -421,8 +421,11 @@ json run_verb(App& app, const Request& request) {
 Server::Page run_page(App& app, const std::string& path) {
   try {
     if (path != "/metrics") return {};
-    return {kOpenMetricsType,
-            to_open_metrics(report_status(app, app.targets()), report_stats(app, app.targets()))};
+    return {kOpenMetricsType, to_open_metrics({.status = report_status(app, app.targets()),
+                                               .stats = report_stats(app, app.targets()),
+                                               .version = report_version(app),
+                                               .ended = app.ended().rows(),
+                                               .by_pid = app.config().metrics_by_pid})};
   } catch (const std::exception& e) {
     spdlog::error("metrics failed reason=\"{}\"", e.what());
     return {};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "config/keys.hpp"
 #include "config/whom.hpp"
@@ -14,14 +15,27 @@ namespace hmk {
 namespace {
 
 /// What one process can have for itself, beside `match`.
-constexpr std::array<std::string_view, 15> kClassKeys{
-    "together",  "mode",         "overhead", "dense",   "split_huge",
-    "join_huge", "move",         "shared",   "horizon", "move_bound",
-    "governor",  "copy_threads", "weight",   "caps",    "floors"};
+constexpr std::array<std::string_view, 16> kClassKeys{
+    "name",         "together", "mode",   "overhead", "dense",      "split_huge",
+    "join_huge",    "move",     "shared", "horizon",  "move_bound", "governor",
+    "copy_threads", "weight",   "caps",   "floors"};
+constexpr std::size_t kLongestName = 128;
+constexpr std::string_view kSigns = "._-/@:";  // in a name
 constexpr const char* kWriteClasses = "write none, or [{match: comm=redis-server, mode: manage}]";
+
+/// In place of its rule wherever the class is told of, and one with all of that name.
+Result<void> set_name(Config& config, const std::string& text) {
+  const bool is_word = std::ranges::all_of(
+      text, [](unsigned char c) { return std::isalnum(c) != 0 || kSigns.find(c) != kSigns.npos; });
+  if (text.empty() || text.size() > kLongestName || !is_word)
+    return Error{"'" + text + "' is no name", "use up to 128 letters, digits and . _ - / @ :"};
+  config.own_class = text;
+  return {};
+}
 
 /// `config` is one process's: what others have in lists by name is of no use to it.
 Result<void> apply(Config& config, const std::string& name, const std::string& text) {
+  if (name == "name") return set_name(config, text);
   if (name == "together" && text != "yes" && text != "no")
     return Error{"'" + text + "' is not understood", "use yes or no"};
   if (name == "together") return config.is_together = text == "yes", Result<void>{};

@@ -115,6 +115,7 @@ struct Config {
   std::string socket = "/run/hmk/control.sock";
   std::string socket_group = "hmk", admin_group = "hmk-admin";
   std::string metrics;  ///< loopback address for them; empty: the socket only
+  bool metrics_by_pid = false;
   std::string log_level = "info";
 };
 

@@ -407,13 +407,16 @@ const std::array kKeys{
         [](const Config& c) { return c.admin_group; }},
     Key{"metrics", "off or loopback address with port", kAtStart, kOwn, set_metrics,
         [](const Config& c) { return c.metrics.empty() ? "off" : c.metrics; }},
+    Key{"metrics_by_pid", "no or yes", kLive, kOwn,
+        [](Config& c, Text t) { return set_word(c.metrics_by_pid, t, "yes", true, "no", false); },
+        [](const Config& c) { return std::string(c.metrics_by_pid ? "yes" : "no"); }},
     Key{"log_level", "error, warn, info or debug", kLive, kOwn, set_log_level,
         [](const Config& c) { return c.log_level; }},
 };
 
 /// By key: for completion.
 using Words = std::vector<std::string_view>;
-const std::array<std::pair<std::string_view, Words>, 32> kWords{{
+const std::array<std::pair<std::string_view, Words>, 33> kWords{{
     {"mode", {"track-only", "dry-run", "manage"}},
     {"windows", {"adaptive", "equal"}},
     {"tau1", {"auto"}},
@@ -445,6 +448,7 @@ const std::array<std::pair<std::string_view, Words>, 32> kWords{{
     {"tiers", {"auto"}},
     {"classes", {"none"}},
     {"metrics", {"off"}},
+    {"metrics_by_pid", {"no", "yes"}},
     {"log_level", {"error", "warn", "info", "debug"}},
 }};
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bpf/waits.h"
+#include "metrics/groups.hpp"
 #include "util/printable.hpp"
 
 namespace hmk {
@@ -26,6 +27,7 @@ struct Metric {
   const char* type;
   double scale;
   const char* help;
+  bool stays = false;  ///< a gauge that has what processes brought that have ended, as counters do
 };
 
 constexpr double kSeconds = 1e-9, kRatio = 0.01;
@@ -75,9 +77,10 @@ constexpr std::array kMetrics{
            "Longest time in which a chunk was unmapped."},
     Metric{"gain/saved_ns", "hmk_saved_seconds", "gauge", kSeconds,
            "Time that moved memory has saved, compared with where it lay first; falls while it "
-           "loses."},
+           "loses.",
+           true},
     Metric{"gain/promised_ns", "hmk_promised_seconds", "gauge", kSeconds,
-           "Time that it was expected to save."},
+           "Time that it was expected to save.", true},
     Metric{"gain/spent_ns", "hmk_spent_seconds", "counter", kSeconds,
            "Time of moving and of profiling."},
     Metric{"gain/saves_ns_per_s", "hmk_saving_ratio", "gauge", kSeconds,
@@ -144,15 +147,22 @@ std::string word(const json& row, const char* name) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-void each_target(const json& report, const std::function<void(const json&, Labels)>& tell) {
-  for (const json& target : member(report, "targets"))
-    tell(target, {{"pid", word(target, "pid")}, {"comm", word(target, "comm")}});
+/// What a series is told apart by.
+Labels labels_of(const json& row) {
+  Labels labels;
+  for (const char* const name : {"class", "rule", "pid", "comm"})
+    if (const std::string value = word(row, name); !value.empty()) labels.emplace_back(name, value);
+  return labels;
 }
 
-/// One sample per row of a list inside each target, told apart by `keys`.
-void lists(Text& text, const json& report, const char* list, const std::vector<const char*>& keys,
+void each_row(const json& rows, const std::function<void(const json&, Labels)>& tell) {
+  for (const json& row : rows) tell(row, labels_of(row));
+}
+
+/// One sample per row of a list inside each row, told apart by `keys`.
+void lists(Text& text, const json& rows, const char* list, const std::vector<const char*>& keys,
            const char* value, double scale = 1) {
-  each_target(report, [&](const json& target, const Labels& who) {
+  each_row(rows, [&](const json& target, const Labels& who) {
     for (const json& row : member(target, list)) {
       Labels labels = who;
       for (const char* const key : keys) labels.emplace_back(key, word(row, key));
@@ -161,11 +171,11 @@ void lists(Text& text, const json& report, const char* list, const std::vector<c
   });
 }
 
-/// A counter for each member of an object inside each target.
-void by_reason(Text& text, const json& report, const char* object,
+/// A counter for each member of an object inside each row.
+void by_reason(Text& text, const json& rows, const char* object,
                const std::pair<const char*, const char*>& name_and_help) {
   text.family(name_and_help.first, "counter", name_and_help.second);
-  each_target(report, [&](const json& target, const Labels& who) {
+  each_row(rows, [&](const json& target, const Labels& who) {
     const json reasons = member(target, object);
     for (const auto& [reason, count] : reasons.items()) {
       Labels labels = who;
@@ -197,31 +207,67 @@ void wait_histogram(Text& text, const json& waits, const Labels& who) {
   text.sample(who, member(waits, "total_ns"), kSeconds, "_sum");
 }
 
-}  // namespace
+/// Processes by what they are told apart by, backend and mode.
+void processes(Text& text, const json& targets, bool by_pid) {
+  std::map<Labels, unsigned> counted;
+  for (const json& row : targets) {
+    Labels labels = labels_of(named(row, by_pid));
+    for (const char* const name : {"backend", "mode"}) labels.emplace_back(name, word(row, name));
+    ++counted[labels];
+  }
+  for (const auto& [labels, number] : counted) text.sample(labels, number);
+}
 
-std::string to_open_metrics(const json& status, const json& stats) {
-  Text text;
+/// Of the accesses of each row, the parts that its tiers serve.
+void hot_shares(Text& text, const json& rows) {
+  each_row(rows, [&](const json& target, const Labels& who) {
+    double all = 0;
+    for (const json& tier : member(target, "tiers")) all += tier.value("accesses_per_s", 0.0);
+    for (const json& tier : member(target, "tiers")) {
+      Labels labels = who;
+      for (const char* const key : {"tier", "nodes"}) labels.emplace_back(key, word(tier, key));
+      text.sample(labels, all > 0 ? tier.value("accesses_per_s", 0.0) / all : 0.0);
+    }
+  });
+}
+
+void info(Text& text, const char* name, const char* help, const Labels& labels) {
+  text.family(name, "gauge", help);
+  text.sample(labels, 1);
+}
+
+void about_hmkd(Text& text, const Exposed& exposed) {
+  info(text, "hmk_build_info", "Versions of hmkd and of the module's interface.",
+       {{"version", word(exposed.version, "version/hmkd")},
+        {"abi_version", word(exposed.version, "version/abi_version")}});
+  info(text, "hmk_mode_info", "What hmkd does with processes that have no mode of their own.",
+       {{"mode", word(exposed.status, "daemon/mode")}});
   text.family("hmk_targets", "gauge", "Managed processes.");
-  text.sample({}, member(status, "targets").size());
+  text.sample({}, member(exposed.status, "targets").size());
   text.family("hmk_cache_dropped_bytes", "counter",
               "Bytes of page cache dropped to make room (reclaim_cache).");
-  text.sample({}, member(status, "daemon/cache_dropped_bytes"));
+  text.sample({}, member(exposed.status, "daemon/cache_dropped_bytes"));
+}
+
+/// Rows of `stats` by group: of processes that live, and with those that have ended.
+void counted(Text& text, const json& living, const json& all) {
   for (const Metric& metric : kMetrics) {
     text.family(metric.name, metric.type, metric.help);
-    each_target(stats, [&](const json& target, const Labels& who) {
+    const bool stays = metric.stays || std::string_view(metric.type) == "counter";
+    each_row(stays ? all : living, [&](const json& target, const Labels& who) {
       text.sample(who, member(target, metric.member), metric.scale);
     });
   }
   text.family("hmk_wait_seconds", "histogram", "Waits of threads for pages that were being moved.");
-  each_target(stats, [&](const json& target, const Labels& who) {
+  each_row(all, [&](const json& target, const Labels& who) {
     wait_histogram(text, member(target, "waits"), who);
   });
-  by_reason(text, stats, "refused_bytes",
+  by_reason(text, all, "refused_bytes",
             {"hmk_refused_bytes", "Bytes that stayed where they were, by reason."});
-  by_reason(text, stats, "huge_not_joined",
+  by_reason(text, all, "huge_not_joined",
             {"hmk_huge_pages_not_joined", "Tries to join a huge page that failed, by reason."});
   text.family("hmk_moved_bytes", "counter", "Bytes moved, by pair of tiers.");
-  lists(text, stats, "pairs", {"from_tier", "to_tier"}, "moved_bytes");
+  lists(text, all, "pairs", {"from_tier", "to_tier"}, "moved_bytes");
   for (const auto& [member, name, help] :
        {std::tuple("no_gain_bytes", "hmk_no_gain_bytes",
                    "Bytes that beat no victim or do not pay."),
@@ -230,14 +276,30 @@ std::string to_open_metrics(const json& status, const json& stats) {
         std::tuple("backed_off_bytes", "hmk_backed_off_bytes",
                    "Bytes left alone after refusals.")}) {
     text.family(name, "counter", help);
-    lists(text, stats, "stayed", {"tier"}, member);
+    lists(text, all, "stayed", {"tier"}, member);
   }
-  text.family("hmk_resident_bytes", "gauge", "Bytes of the process on a tier.");
-  lists(text, status, "tiers", {"tier", "nodes"}, "resident_bytes");
+}
+
+}  // namespace
+
+std::string to_open_metrics(const Exposed& exposed) {
+  Text text;
+  about_hmkd(text, exposed);
+  const json targets = member(exposed.status, "targets");
+  const json now = grouped(targets, exposed.by_pid);
+  text.family("hmk_processes", "gauge", "Managed processes, by backend and mode.");
+  processes(text, targets, exposed.by_pid);
+  const json stats = member(exposed.stats, "targets");
+  json with_ended = stats;
+  if (!exposed.by_pid)
+    for (const json& row : exposed.ended) with_ended.push_back(row);
+  counted(text, grouped(stats, exposed.by_pid), grouped(with_ended, exposed.by_pid));
+  text.family("hmk_resident_bytes", "gauge", "Bytes of processes on a tier.");
+  lists(text, now, "tiers", {"tier", "nodes"}, "resident_bytes");
   text.family("hmk_hot_share_ratio", "gauge", "Share of the seen hotness on a tier (an estimate).");
-  lists(text, status, "tiers", {"tier", "nodes"}, "hot_share_percent", kRatio);
+  hot_shares(text, now);
   text.family("hmk_tier_free_bytes", "gauge", "Free bytes of a tier above the watermarks.");
-  lists(text, status, "tiers", {"tier", "nodes"}, "free_bytes");
+  lists(text, now, "tiers", {"tier", "nodes"}, "free_bytes");
   return std::move(text).end();
 }
 

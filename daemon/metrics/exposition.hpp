@@ -12,7 +12,15 @@ namespace hmk {
 inline constexpr const char* kOpenMetricsType =
     "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// What the reports lack (a session that ends at this moment) has no sample.
-std::string to_open_metrics(const nlohmann::json& status, const nlohmann::json& stats);
+struct Exposed {
+  nlohmann::json status, stats, version;           ///< as the verbs answer
+  nlohmann::json ended = nlohmann::json::array();  ///< EndedProcesses::rows()
+  bool by_pid = false;                             ///< a series for each process
+};
+
+/// A series for each class and rule. Counters have what processes counted that have ended; gauges
+/// are of those that live. What the reports lack (a session that ends at this moment) has no
+/// sample.
+std::string to_open_metrics(const Exposed& exposed);
 
 }  // namespace hmk

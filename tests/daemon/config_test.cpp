@@ -510,6 +510,9 @@ TEST(Classes, WhatIsWrongIsToldAndChangesNothing) {
   told("[{mode: manage}]", "a class names no processes; add 'match: unit=redis.service'");
   told("[{match: comm=a}]", "the class of 'comm=a' has no setting");
   told("[{match: comm=a, mod: manage}]", "did you mean 'mode'?");
+  told("[{match: comm=a, name: \"a b\"}]", "'a b' is no name");
+  told("[{match: comm=a, name: \"a\\0\"}]", "is no name");
+  told("[{match: comm=a, name: " + std::string(129, 'a') + "}]", "is no name");
   told("[{match: comm=a, interval: 1s}]", "'interval' is nothing that a class can have");
   told("[{match: comm=a, mode: fast}]", "mode: 'fast' is no mode");
   told("[{match: comm=a, mode: manage, mode: dry-run}]", "given twice");

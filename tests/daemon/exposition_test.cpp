@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "bpf/waits.h"
+#include "metrics/groups.hpp"
 
 namespace hmk {
 namespace {
@@ -59,15 +60,25 @@ std::map<std::string, double> parse(const std::string& text) {
   return samples;
 }
 
+const json kVersion{{"version", {{"hmkd", "0.1.0"}, {"abi_version", 7}}}};
+
 TEST(Exposition, WithoutProcessesIsWellFormed) {
-  const auto samples = parse(to_open_metrics({{"targets", json::array()}}, json::object()));
-  EXPECT_EQ(samples, (std::map<std::string, double>{{"hmk_targets", 0}}));
+  const auto samples = parse(
+      to_open_metrics({.status = {{"daemon", {{"mode", "manage"}}}, {"targets", json::array()}},
+                       .stats = json::object(),
+                       .version = kVersion}));
+  EXPECT_EQ(samples, (std::map<std::string, double>{
+                         {"hmk_targets", 0},
+                         {R"(hmk_mode_info{mode="manage"})", 1},
+                         {R"(hmk_build_info{version="0.1.0",abi_version="7"})", 1}}));
 }
 
 TEST(Exposition, TellsTheReportsInBaseUnits) {
   const json stats{{"targets",
                     {{{"pid", 7},
                       {"comm", "redis"},
+                      {"rule", "comm=redis"},
+                      {"class", "unit=redis.service"},
                       {"promoted_bytes", 4096},
                       {"profile_ns", 1'500'000'000},
                       {"budget_percent", 5.0},
@@ -85,17 +96,22 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
                           {{"below_us", 8}, {"count", 4}},
                           {{"below_us", 2ull << (HMK_WAIT_BUCKETS - 1)}, {"count", 1}}}}}},
                       {"pairs", {{{"from_tier", nullptr}, {"to_tier", 1}, {"moved_bytes", 1}}}}}}}};
-  const json status{{"daemon", {{"cache_dropped_bytes", 12288}}},
-                    {"targets",
-                     {{{"pid", 7},
-                       {"comm", "redis"},
-                       {"tiers",
-                        {{{"tier", 1},
-                          {"nodes", {0, 2}},
-                          {"resident_bytes", 10},
-                          {"hot_share_percent", 25.0}}}}}}}};
-  const auto samples = parse(to_open_metrics(status, stats));
-  const std::string who = R"({pid="7",comm="redis")";
+  const json status{
+      {"daemon", {{"cache_dropped_bytes", 12288}}},
+      {"targets",
+       {{{"pid", 7},
+         {"comm", "redis"},
+         {"rule", "comm=redis"},
+         {"class", "unit=redis.service"},
+         {"backend", "module"},
+         {"mode", "manage"},
+         {"tiers",
+          {{{"tier", 1}, {"nodes", {0, 2}}, {"resident_bytes", 10}, {"accesses_per_s", 100}},
+           {{"tier", 2}, {"nodes", {1}}, {"accesses_per_s", 300}}}}}}}};
+  const auto samples =
+      parse(to_open_metrics({.status = status, .stats = stats, .version = kVersion}));
+  const std::string who = R"({class="unit=redis.service",rule="comm=redis")";
+  EXPECT_EQ(samples.at("hmk_processes" + who + R"(,backend="module",mode="manage"})"), 1);
   EXPECT_EQ(samples.at("hmk_cache_dropped_bytes_total"), 12288);
   EXPECT_EQ(samples.at("hmk_promoted_bytes_total" + who + "}"), 4096);
   EXPECT_EQ(samples.at("hmk_profile_seconds_total" + who + "}"), 1.5);
@@ -123,8 +139,57 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
 
 TEST(Exposition, ANameOfAnyBytesStaysALabel) {
   const json stats{{"targets", {{{"pid", 7}, {"comm", "a\"b\\c\nd\xff"}, {"intervals", 1}}}}};
-  const auto samples = parse(to_open_metrics({{"targets", json::array()}}, stats));
+  const auto samples = parse(to_open_metrics({.status = {{"targets", json::array()}},
+                                              .stats = stats,
+                                              .version = kVersion,
+                                              .by_pid = true}));
   EXPECT_EQ(samples.at(R"(hmk_intervals_total{pid="7",comm="a\"b\\c\\x0ad\\xff"})"), 1);
+}
+
+json process(int pid, const char* rule, std::uint64_t promoted, std::uint64_t longest_ns) {
+  return {
+      {"pid", pid},
+      {"comm", "x"},
+      {"rule", rule},
+      {"class", nullptr},
+      {"promoted_bytes", promoted},
+      {"state_bytes", 100},
+      {"waits",
+       {{"longest_ns", longest_ns}, {"count", 1}, {"total_ns", 1}, {"buckets", json::array()}}}};
+}
+
+TEST(Exposition, ProcessesOfOneRuleAreOneSeriesAndThoseNamedByPidAnother) {
+  const json stats{{"targets",
+                    {process(7, "comm=x", 1, 2'000'000'000), process(8, "comm=x", 2, 1'000'000'000),
+                     process(9, "9", 4, 0), process(10, "10", 8, 0)}}};
+  const auto samples = parse(to_open_metrics(
+      {.status = {{"targets", json::array()}}, .stats = stats, .version = kVersion}));
+  EXPECT_EQ(samples.at(R"(hmk_promoted_bytes_total{rule="comm=x"})"), 3);
+  EXPECT_EQ(samples.at(R"(hmk_promoted_bytes_total{rule="pid"})"), 12);
+  EXPECT_EQ(samples.at(R"(hmk_state_bytes{rule="comm=x"})"), 200);
+  EXPECT_EQ(samples.at(R"(hmk_wait_longest_seconds{rule="comm=x"})"), 2) << "the longest of both";
+}
+
+TEST(Exposition, NoCounterFallsWhenAProcessEndsAndItsGaugesGo) {
+  EndedProcesses ended;
+  ended.add(process(7, "comm=x", 5, 0));
+  ended.add(process(8, "comm=y", 1, 0));
+  const Exposed exposed{.status = {{"targets", json::array()}},
+                        .stats = {{"targets", {process(9, "comm=x", 2, 0)}}},
+                        .version = kVersion,
+                        .ended = ended.rows()};
+  const auto samples = parse(to_open_metrics(exposed));
+  EXPECT_EQ(samples.at(R"(hmk_promoted_bytes_total{rule="comm=x"})"), 7);
+  EXPECT_EQ(samples.at(R"(hmk_promoted_bytes_total{rule="comm=y"})"), 1);
+  EXPECT_EQ(samples.at(R"(hmk_wait_seconds_count{rule="comm=x"})"), 2);
+  EXPECT_EQ(samples.at(R"(hmk_state_bytes{rule="comm=x"})"), 100);
+  EXPECT_FALSE(samples.contains(R"(hmk_state_bytes{rule="comm=y"})"));
+  Exposed each = exposed;
+  each.by_pid = true;
+  const auto by_pid = parse(to_open_metrics(each));
+  EXPECT_EQ(by_pid.at(R"(hmk_promoted_bytes_total{rule="comm=x",pid="9",comm="x"})"), 2);
+  EXPECT_FALSE(by_pid.contains(R"(hmk_promoted_bytes_total{rule="comm=y"})"))
+      << "its series has ended";
 }
 
 }  // namespace

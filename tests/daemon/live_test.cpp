@@ -12,6 +12,7 @@
 #include "config/saved.hpp"
 #include "config/write.hpp"
 #include "util/file.hpp"
+#include "verbs.hpp"
 
 namespace hmk {
 namespace {
@@ -283,6 +284,34 @@ TEST_F(ClassesTest, CountForItsProcessesAndForNoOther) {
   run();
   EXPECT_TRUE(kernel_.tickets.empty());
   EXPECT_EQ(others_[12].tickets.size(), 1u);
+}
+
+TEST_F(ClassesTest, HaveTheNameTheyAreGiven) {
+  config_.classes = *parse_classes("[{match: comm=java, name: shop/cart-0}]");
+  start();
+  EXPECT_EQ(row(12)["class"], "shop/cart-0");
+  EXPECT_TRUE(row(kPid)["class"].is_null());
+  const std::string page = run_page(*app_, "/metrics").body;
+  EXPECT_NE(page.find(R"(hmk_intervals_total{class="shop/cart-0",rule="comm=java"} 0)"), page.npos)
+      << page;
+}
+
+TEST_F(ClassesTest, CountersStayWhenTheirProcessEndsAndGaugesGo) {
+  start();
+  others_[12].publish(interval(1, {region(0, 3, 3.0)}));
+  run();
+  const std::string kIntervals = R"(hmk_intervals_total{class="comm=java",rule="comm=java"} 1)";
+  const std::string kBudget = R"(hmk_overhead_budget_ratio{class="comm=java",rule="comm=java"})";
+  const std::string before = run_page(*app_, "/metrics").body;
+  EXPECT_NE(before.find(kIntervals), before.npos) << before;
+  EXPECT_NE(before.find(kBudget), before.npos);
+  tree_.remove("proc/12");
+  others_[12].tell(HMK_EVENT_GONE, 0);
+  run();
+  ASSERT_EQ(app_->find(12), nullptr);
+  const std::string after = run_page(*app_, "/metrics").body;
+  EXPECT_NE(after.find(kIntervals), after.npos) << after;
+  EXPECT_EQ(after.find(kBudget), after.npos) << after;
 }
 
 TEST_F(ClassesTest, FollowTheConfigLive) {

@@ -52,6 +52,8 @@ Run make_stats(CLI::App& verb) {
         {"targets",
          {{"pid", "pid"},
           {"comm", "comm"},
+          {"rule", ""},
+          {"class", ""},
           {"mode", "mode"},
           {"intervals", "intervals"},
           {"wall_ns", "wall time", Unit::ns},

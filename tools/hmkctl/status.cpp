@@ -9,6 +9,7 @@ const std::vector<Table>& status_tables() {
                              {"nodes", "NODES"},
                              {"latency_ns", "LATENCY", Unit::ns},
                              {"resident_bytes", "RESIDENT", Unit::bytes},
+                             {"accesses_per_s", ""},
                              {"hot_share_percent", "HOT SHARE", Unit::percent},
                              {"hot_bytes", "", Unit::bytes},
                              {"free_bytes", "FREE", Unit::bytes},
