@@ -29,6 +29,7 @@ PROGRAMS: Dict[str, Tuple[str, ...]] = {
     "tools/guest": ("tools",),
     "tools/package.d": ("tools/lab.d",),
     "packaging/man": (),
+    "packaging/kubernetes": (),
     "tests/lab": ("tools/lab.d", "tests/e2e", "tools/torture.d", "tools/bench.d/placement", "tools/screens.d", "tools"),
     "tests/bench": ("tools/lab.d", "tools/bench.d/placement", "tools/bench.d/calibrate", "tools/bench.d/paper", "tools"),
     "tests/static": ("tools/lab.d", "tools/check-static.d"),
