@@ -14,7 +14,7 @@ import time
 import unittest
 import urllib.parse
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 import yaml
 
@@ -132,16 +132,23 @@ class Watching(unittest.TestCase):
         self.process = subprocess.Popen([str(PROGRAM), "--node", "n1", "--api", f"http://127.0.0.1:{self.api.server_port}", "--file", str(self.file), *words],
                                         env={**os.environ, "PATH": f"{self.root}:{os.environ['PATH']}"}, stderr=subprocess.PIPE, text=True)
 
-    def wait_for_names(self, *wanted: str) -> None:
-        end, names = time.monotonic() + LIMIT, None
-        while time.monotonic() < end:
-            if self.file.exists():
-                page = yaml.safe_load(self.file.read_text(encoding="utf-8"))
-                names = [] if page["classes"] == "none" else [one["name"] for one in page["classes"]]
-                if names == list(wanted) and len(page["attach"]) == len(names):
-                    return
+    def wait_for(self, condition: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + LIMIT
+        while not condition():
+            self.assertLess(time.monotonic(), end, what)
             time.sleep(0.02)
-        self.fail(f"within {LIMIT} s: {names}, wanted {wanted}")
+
+    def names(self) -> Optional[List[str]]:
+        """In the file; None: there is none."""
+        if not self.file.exists():
+            return None
+        page = yaml.safe_load(self.file.read_text(encoding="utf-8"))
+        found = [] if page["classes"] == "none" else [one["name"] for one in page["classes"]]
+        self.assertEqual(len(page["attach"]), len(found))
+        return found
+
+    def wait_for_names(self, *wanted: str) -> None:
+        self.wait_for(lambda: self.names() == list(wanted), f"{self.names()}, wanted {wanted}")
 
     def reloads(self) -> int:
         return len(self.log.read_text(encoding="utf-8").splitlines()) if self.log.exists() else 0
@@ -160,7 +167,8 @@ class Watching(unittest.TestCase):
         self.api.pods = []
         self.api.events.put(None)  # as the API does now and then
         self.wait_for_names()
-        self.assertEqual(self.reloads(), 4)
+        self.wait_for(lambda: self.reloads() >= 4, "hmkd is told of the last change, after the file is there")
+        self.assertEqual(self.reloads(), 4, "and not of the one that said nothing to it")
 
     def test_a_pod_that_hmkd_refuses_harms_no_other(self) -> None:
         self.api.pods = [pod("a", {"hmk.io/mode": "manage", "hmk.io/weight": "heavy"}), pod("b", {"hmk.io/mode": "manage"}, uid="u-2")]
