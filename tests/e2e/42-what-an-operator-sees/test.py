@@ -157,6 +157,7 @@ metrics = lib.get(CONTROL, "/metrics")
 lib.check(metrics.startswith("HTTP/1.1 200") and metrics.endswith("# EOF\n"), "metrics are whole")
 lib.check(any("promoted" in line and f'pid="{touch.pid}"' in line and line.endswith(f" {target['promoted_bytes']}") for line in metrics.splitlines()),
           "and count what stats count")
+hmkctl("set", "metrics_by_pid", "no")
 
 hmkctl("why", "--pid", touch.pid, hex(hot))
 why = ask("why", "--pid", touch.pid, hex(hot))["targets"][0]

@@ -73,7 +73,7 @@ lib.check(longest / 2 <= max(seen["longest_ns"] / 1000, 1) < longest, "and lies 
 ctl("set", "mode", "manage")
 lib.wait_for(moved_by_hmkd, 60, "a write meets a page that hmkd copies ahead")
 print(ctl("stats"))
-lib.check('hmk_write_faults_total{rule="pid"' in lib.get(CONTROL, "/metrics"), "metrics tell it, too")
+lib.check('hmk_write_faults_total{rule="comm=hmk-touch"' in lib.get(CONTROL, "/metrics"), "metrics tell it, too")
 lib.end_hmkd(daemon)
 daemon = start_hmkd("setpriv", "--bounding-set=-sys_admin,-bpf,-perfmon")
 lib.check(waits() is None and "CAP_BPF" in LOG.read_text(encoding="utf-8"), "without the right nothing is counted, and said so")
