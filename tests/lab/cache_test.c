@@ -2,6 +2,7 @@
 /* Prints one line for every promise of the plugin's headers that does not hold; status 1 if there was one. Argument: a scratch file. */
 #include "cache.h"
 #include "pages.h"
+#include "samples.h"
 #include "streams.h"
 #include "tlb.h"
 
@@ -206,6 +207,37 @@ static void a_page_may_be_written_back_and_never_missed(const char *file)
 	free(p.table);
 }
 
+static void one_load_in_so_many_is_a_record(const char *file)
+{
+	const uint64_t loads = 1000000, every = 97;
+	uint64_t latency[2] = { 90, 340 }, i, sampled = 0;
+	struct samples s = { .file = fopen(file, "w+"), .every = every, .low = 0x80000000, .latency = latency };
+	struct load_sample got;
+	bool right = true;
+
+	check(!samples_begin(&s, 2), "there is memory for two vCPUs");
+	sample_load(&s, &s.vcpu[1], 0x1000, 0);
+	samples_forget(&s);
+	for (i = 0; i < loads; i++)
+		sample_load(&s, &s.vcpu[0], i << 6, i & 1);
+	fflush(s.file);
+	rewind(s.file);
+	while (fread(&got, sizeof(got), 1, s.file) == 1) {
+		right &= got.header.type == PERF_RECORD_SAMPLE && got.header.size == sizeof(got) && got.period == every &&
+			 got.cycles == latency[got.address >> 6 & 1];
+		sampled++;
+	}
+	check(right && feof(s.file) && ftell(s.file) == (long)(sampled * sizeof(got)), "records are whole, each of its load");
+	check(sampled > loads / every * 0.97 && sampled < loads / every * 1.03, "one in so many, what was forgotten not among them");
+	check(true_address(&s, 0x10000000 + 0x123, 0x10000000) == 0x8000123, "a node's first bytes lie behind those before it");
+	check(true_address(&s, 0x100000000 + 0x7fffffff, 0x100000000) == 0x17fffffff, "above the hole it goes on at 4 GiB");
+	check(true_address(&s, 0x7fffffff, 0) == 0x7fffffff && true_address(&s, 0x80000000, 0) == 0x100000000, "from its very first byte");
+	s.low = 0;
+	check(true_address(&s, 0x140000000, 0x40000000) == 0x140000000, "a true address stays");
+	fclose(s.file);
+	free(s.vcpu);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
@@ -219,5 +251,6 @@ int main(int argc, char **argv)
 	a_line_of_a_table_maps_eight_pages();
 	no_page_count_is_lost(argv[1]);
 	a_page_may_be_written_back_and_never_missed(argv[1]);
+	one_load_in_so_many_is_a_record(argv[1]);
 	return broken != 0;
 }
