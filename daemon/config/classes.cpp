@@ -25,8 +25,9 @@ constexpr const char* kWriteClasses = "write none, or [{match: comm=redis-server
 
 /// In place of its rule wherever the class is told of, and one with all of that name.
 Result<void> set_name(Config& config, const std::string& text) {
-  const bool is_word = std::ranges::all_of(
-      text, [](unsigned char c) { return std::isalnum(c) != 0 || kSigns.find(c) != kSigns.npos; });
+  const bool is_word = std::ranges::all_of(text, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || kSigns.find(c) != kSigns.npos;
+  });
   if (text.empty() || text.size() > kLongestName || !is_word)
     return Error{"'" + text + "' is no name", "use up to 128 letters, digits and . _ - / @ :"};
   config.own_class = text;

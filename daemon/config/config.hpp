@@ -108,14 +108,14 @@ struct Config {
   std::vector<TierSpec> tiers;                 ///< fastest first; empty: asked of the machine
   std::vector<AttachRule> attach;              ///< whom
   std::vector<ProcessClass> classes;           ///< the first that names a process counts
-  std::string own_class;                       ///< its rule, in the config of one process
-  bool is_together = false;  ///< weight, caps and floors are of all of that class together
+  std::string own_class;                       ///< its rule or name, in the config of one process
+  bool is_together = false;     ///< weight, caps and floors are of all of that class together
+  bool metrics_by_pid = false;  ///< a series for each process, not for each class and rule
   std::chrono::nanoseconds attach_poll = std::chrono::seconds(2);  ///< for new ones
 
   std::string socket = "/run/hmk/control.sock";
   std::string socket_group = "hmk", admin_group = "hmk-admin";
   std::string metrics;  ///< loopback address for them; empty: the socket only
-  bool metrics_by_pid = false;
   std::string log_level = "info";
 };
 
