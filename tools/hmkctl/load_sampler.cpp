@@ -15,7 +15,7 @@
 namespace hmkctl {
 namespace {
 
-constexpr std::size_t kHead = 4096, kData = 16 * 4096;  // 1,300 samples
+constexpr std::size_t kHead = 4096, kData = 16 * kHead;  // 1,300 samples
 
 int open_event(const perf_event_attr& what, int cpu, int group) {
   return static_cast<int>(
