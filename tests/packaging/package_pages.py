@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HIDDEN = "--root"   # of doctor, for tests
+HIDDEN = ("--root", "--records")   # of doctor and measure, for tests
 
 
 def main(folder: str) -> int:
@@ -16,7 +16,7 @@ def main(folder: str) -> int:
     verbs = re.findall(r'\bVerb\{\s*"(\w+)"', text("tools/hmkctl/main.cpp"))
     options = re.findall(r'add_(?:option|flag)\(\s*"([^"]+)"', text("daemon/main.cpp"))
     own = [name for file in sorted((ROOT / "tools/hmkctl").glob("*.cpp"))
-           for name in re.findall(r'add_(?:option|flag)\(\s*"(--[\w-]+)"', file.read_text(encoding="utf-8")) if name != HIDDEN]
+           for name in re.findall(r'add_(?:option|flag)\(\s*"(--[\w-]+)"', file.read_text(encoding="utf-8")) if name not in HIDDEN]
     page = {name: (Path(folder) / name).read_text(encoding="utf-8").replace("\\-", "-") for name in ("hmkctl.1", "hmkd.8")}
     missing = [f"hmkctl.1: command {verb}" for verb in verbs if not re.search(rf"(?m)^\.SS {verb}\b.*\n\S", page["hmkctl.1"])]
     missing += [f"hmkctl.1: option {name}" for name in own if f".B {name}" not in page["hmkctl.1"]]
