@@ -161,12 +161,12 @@ void each_row(const json& rows, const std::function<void(const json&, Labels)>& 
 
 /// One sample per row of a list inside each row, told apart by `keys`.
 void lists(Text& text, const json& rows, const char* list, const std::vector<const char*>& keys,
-           const char* value, double scale = 1) {
+           const char* value) {
   each_row(rows, [&](const json& target, const Labels& who) {
     for (const json& row : member(target, list)) {
       Labels labels = who;
       for (const char* const key : keys) labels.emplace_back(key, word(row, key));
-      text.sample(labels, member(row, value), scale);
+      text.sample(labels, member(row, value));
     }
   });
 }
