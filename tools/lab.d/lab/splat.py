@@ -4,6 +4,9 @@ import itertools
 import re
 from typing import Iterable, List, Sequence
 
+# Bits 22 to 31 of a CPU's flags are always 0.
+IMPOSSIBLE_FLAGS = r"EFLAGS: (?!00[0-3])[0-9a-f]{8}\b"
+
 SPLAT = re.compile(
     r"\bWARNING: |\bBUG: |kernel BUG at|\bOops\b|\bKASAN: |\bKCSAN: |\bKFENCE: |\bUBSAN: |\bKMSAN: |"
     r"Bad page |Bad rss-counter|unable to handle|general protection fault|Kernel panic|"
@@ -12,7 +15,7 @@ SPLAT = re.compile(
     r"sleeping function called|scheduling while atomic|page allocation failure|Call Trace:|"
     r"refcount_t: |list_(add|del) corruption|stack segment|double fault|invalid opcode|unreferenced object|"
     r"suspected memory leak|possible (irq|deadlock)|bad unlock balance|held lock freed|Invalid wait context|"
-    r"\w+: [0-9a-f]{4} \[#\d+\]|EFLAGS: (?!00[0-3])[0-9a-f]{8}\b|page_table_check|bad pmd|bad pte|Corrupted|ODEBUG:|Voluntary context switch within RCU")
+    r"\w+: [0-9a-f]{4} \[#\d+\]|" + IMPOSSIBLE_FLAGS + r"|page_table_check|bad pmd|bad pte|Corrupted|ODEBUG:|Voluntary context switch within RCU")
 
 # Known, harmless, and printed by an untouched kernel in this machine as well.
 NOISE = re.compile(
@@ -32,7 +35,7 @@ BEGIN, END = "hmk-lab: failures are injected", "hmk-lab: failures are no longer 
 # ALU instruction faults.
 OF_QEMU = (
     (re.compile(r"\bint3: [0-9a-f]{4} \[#\d+\]"), "QEMU ran code that the kernel was patching on another CPU"),
-    (re.compile(r"\bEFLAGS: (?!00[0-3])[0-9a-f]{8}\b"), "no CPU has such flags, QEMU took an operand for them"),
+    (re.compile(IMPOSSIBLE_FLAGS), "no CPU has such flags, QEMU took an operand for them"),
 )
 
 
