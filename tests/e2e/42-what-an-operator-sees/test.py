@@ -151,7 +151,7 @@ for words in (["status"], ["tiers"], ["regions", "--pid", str(touch.pid), "--lim
 top_on_a_terminal()
 target = [t for t in ask("stats")["targets"] if t["pid"] == touch.pid][0]
 lib.check(target["promoted_bytes"] >= HOT_TO - HOT_FROM, f"stats: {target['promoted_bytes']} bytes were promoted")
-lib.check('class="' in lib.get(CONTROL, "/metrics") or 'rule="' in lib.get(CONTROL, "/metrics"), "metrics are by class and rule")
+lib.check('hmk_promoted_bytes_total{rule="comm=hmk-touch"}' in lib.get(CONTROL, "/metrics"), "metrics are by class and rule")
 hmkctl("set", "metrics_by_pid", "yes")
 metrics = lib.get(CONTROL, "/metrics")
 lib.check(metrics.startswith("HTTP/1.1 200") and metrics.endswith("# EOF\n"), "metrics are whole")
