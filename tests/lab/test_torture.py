@@ -23,7 +23,7 @@ from lab.outcome import FAIL, PASS, Outcome  # noqa: E402
 import runs  # noqa: E402
 import same  # noqa: E402
 import sums  # noqa: E402
-from rows import ROWS, USER, Row  # noqa: E402
+from rows import FUZZED, MODULE, ROWS, USER, Row  # noqa: E402
 from suite import e2e, torture  # noqa: E402
 from suite.case import PASSED  # noqa: E402
 
@@ -186,6 +186,18 @@ class Runs(unittest.TestCase):
         self.assertEqual(runs.length(ROW, "6.1", [], 25), ROW.seconds, "nothing to go by")
         self.assertEqual(runs.length(ROW, "6.1", [older], 2), 2, "--quick")
 
+    def test_a_fuzzer_is_about_all_that_it_is_compiled_of(self):
+        text = (ROOT / "tests/fuzz/run").read_text(encoding="utf-8")
+        compiled = {name: words.strip("\"'").split() for name, words in re.findall(r"^(\w+)\).*?sources=(\"[^\"]*\"|'[^']*'|\S+)", text, re.M | re.S)}
+        self.assertEqual(set(compiled), {name for name, _, _ in FUZZED})
+        for name, _, about in FUZZED:
+            sources = [f"tests/fuzz/{name}.cpp", *(str(file.relative_to(ROOT)) for word in compiled[name] for file in ROOT.glob(word))]
+            told = subprocess.run(["c++", "-std=c++20", "-MM", "-Idaemon", "-Iinclude", "-Iuapi", "-Itools/hmkctl", *sources], cwd=ROOT,
+                                  check=True, text=True, stdout=subprocess.PIPE).stdout
+            used = {word for word in told.replace("\\\n", " ").split() if word.startswith(("daemon/", "include/", "uapi/", "tools/"))}
+            self.assertTrue(used)
+            self.assertEqual({file for file in used if not any(file == path or file.startswith(f"{path}/") for path in about)}, set(), name)
+
     def test_a_run_of_an_older_module_counts_for_nothing_and_is_told_of(self):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
@@ -197,15 +209,15 @@ class Runs(unittest.TestCase):
                 return runs.state(root)
             old, new, newest = commit("kmod/a.c"), commit("kmod/b.c"), commit("daemon/c.cpp")
             commit("kmod/README.md")
-            def older(commits: Sequence[str], kernel: str) -> List[bool]:
-                return [runs.is_older(root, run(1, commit=each), kernel, {runs.subject(root, "HEAD", kernel)}) for each in commits]
-            self.assertEqual(older((old, new, newest, "abcdef1"), "6.1"), [True, False, False, True])
-            self.assertEqual(older((new, newest), USER), [True, False], "parsers are hmkd's")
-            kept = [{"commit": "abcdef1", "subject": runs.subject(root, each, "6.1")} for each in (old, new)]
+            def older(commits: Sequence[str], about: Sequence[str]) -> List[bool]:
+                return [runs.is_older(root, run(1, commit=each), about, {runs.subject(root, "HEAD", about)}) for each in commits]
+            self.assertEqual(older((old, new, newest, "abcdef1"), MODULE), [True, False, False, True])
+            self.assertEqual(older((new, newest), ("daemon/c.cpp", "uapi")), [True, False], "a parser is hmkd's")
+            kept = [{"commit": "abcdef1", "subject": runs.subject(root, each)} for each in (old, new)]
             today = {kept[1]["subject"]}
-            self.assertEqual([runs.is_older(root, each, "6.1", today) for each in kept], [True, False], "the content counts, wherever it lies")
+            self.assertEqual([runs.is_older(root, each, MODULE, today) for each in kept], [True, False], "the content counts, wherever it lies")
             today = runs.alike(kept[1]["subject"], [[kept[0]["subject"], kept[1]["subject"]]])
-            self.assertEqual([runs.is_older(root, each, "6.1", today) for each in kept], [False, False], "so does other content of the same code")
+            self.assertEqual([runs.is_older(root, each, MODULE, today) for each in kept], [False, False], "so does other content of the same code")
             self.assertEqual(runs.alike("c", [["a", "b"], ["b", "c"], ["d", "e"]]), {"a", "b", "c"})
             self.assertEqual(runs.whole(root, ROW, "6.1", {}, 1)["subject"], kept[1]["subject"])
         done = [run(500, commit=old, older=True), run(60)]

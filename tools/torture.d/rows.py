@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The rows: what is done to the module, how often on which kernel, and by which test."""
 from dataclasses import dataclass, field
-from typing import Dict
+from typing import Dict, Tuple
 
 GATES, DEBUG, KCSAN, NEWEST = ("6.1", "6.12"), "6.1-debug", "6.1-kcsan", "newest"
 USER = "user space"  # no kernel: a fuzzer of a parser
+MODULE = ("Kbuild", "kmod", "uapi", "include")
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class Row:
     A run without figures of its own is counted by the lines of output that match `counted`. Of what `least` names, each is
     wanted so often by itself: a sum says nothing of its parts. `seconds` is the length of
     one run of the full figures (of as many as it takes), `quick` that of the one with --quick; 0 for a test that has
-    no length. Whoever has none is done after one run.
+    no length. Whoever has none is done after one run. `about`: what is tortured; once that has changed a run says nothing of what ships.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Row:
     unit: str = "checks"
     env: Dict[str, str] = field(default_factory=dict, hash=False)
     least: Dict[str, int] = field(default_factory=dict, hash=False)
+    about: Tuple[str, ...] = MODULE
 
 
 def on(gates: int, debug: int = 0, kcsan: int = 0) -> Dict[str, int]:
@@ -39,6 +41,16 @@ NEWEST_ROWS = (
     ("moved pages keep every write", "10", 30, 10, "checks"), ("every path keeps every write", "12", 0, 0, "checks"),
     ("hot regions are found", "16", 0, 0, "checks"), ("page moves with version counters", "18", 40, 20, "pages"),
     ("lifecycle fuzz", "31", 30, 10, "checks"),
+)
+
+# Each fuzzer, what it reads, and all that it is compiled of, as tests/lab/test_torture.py checks.
+FUZZED = (
+    ("config", "configuration", ("daemon/attach/rules.cpp", "daemon/attach/rules.hpp", "daemon/config", "daemon/topology/tier_spec.hpp",
+                                 "daemon/util", "uapi")),
+    ("control", "control protocol", ("daemon/control/peer.hpp", "daemon/control/protocol.cpp", "daemon/control/protocol.hpp", "daemon/util")),
+    ("recording", "recording", ("daemon/record", "daemon/util")),
+    ("plan", "plan", ("daemon/record", "daemon/util")),
+    ("table", "table", ("include/hmk/table_reader.h", "uapi")),
 )
 
 ROWS = (
@@ -58,7 +70,5 @@ ROWS = (
     Row("the kernel's own mm tests", "71", on(25), seconds=1200, quick=15, unit="programs"),
     Row("trinity, at the device and beside it", "72", on(1), seconds=120, quick=10, unit="calls"),
     Row("soak: intervals of 50 ms, targets come and go", "65", on(10**4), seconds=600, quick=15, unit="intervals"),
-    *(Row(f"fuzz of the {what}", target, {USER: 600}, seconds=120, quick=10, unit="seconds")
-      for what, target in (("configuration", "config"), ("control protocol", "control"), ("recording", "recording"),
-                           ("plan", "plan"), ("table", "table"))),
+    *(Row(f"fuzz of the {what}", target, {USER: 600}, seconds=120, quick=10, unit="seconds", about=about) for target, what, about in FUZZED),
 )

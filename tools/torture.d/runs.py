@@ -17,14 +17,12 @@ from lab.outcome import PASS, Outcome
 from lab.splat import splats
 from suite import e2e
 
-from rows import USER, Row
+from rows import MODULE, USER, Row
 
 Run = Dict[str, Any]
 FUZZING = ("clang", "libclang-rt-dev", "libyaml-cpp-dev")  # libFuzzer
 UNKNOWN = "unknown"  # the commit of runs from before each kept its own
 DOCS = "docs/torture.jsonl", "docs/torture.md"  # what runs write: not a change of what is tortured
-#: What a run is about. Once that has changed it says nothing of what ships.
-MODULE, PARSERS = ("Kbuild", "kmod", "uapi", "include"), ("daemon", "uapi", "include")
 FIELDS = ("row", "kernel", "count", "lost", "splats", "leaked", "failed", "commit", "seconds")
 SAME = ("same", "kernel", "code", "commit")
 DETAIL = 40  # last lines of a run that failed
@@ -48,8 +46,8 @@ class Store:
         if not is_kept(self.file):
             return found
         root = self.file.parents[1]
-        today = alike(subject(root, "HEAD", kernel), [line["same"] for line in lines if "same" in line])
-        return [{**run, "older": is_older(root, run, kernel, today)} for run in found]
+        today = alike(subject(root, "HEAD", row.about), [line["same"] for line in lines if "same" in line])
+        return [{**run, "older": is_older(root, run, row.about, today)} for run in found]
 
     def _lines(self) -> List[Run]:
         lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
@@ -100,10 +98,10 @@ def counting(runs: Sequence[Run]) -> List[Run]:
     return [run for run in runs if is_commit(run["commit"]) and not run.get("explained") and not run.get("older")]
 
 
-def is_older(root: Path, run: Run, kernel: str, today: Set[str]) -> bool:
+def is_older(root: Path, run: Run, about: Sequence[str], today: Set[str]) -> bool:
     """Whether what a run was about is none of `today`'s. A run that does not say what it was about is known by its commit, if
     that is to be found."""
-    return (run.get("subject") or subject(root, run["commit"], kernel)) not in today
+    return (run.get("subject") or subject(root, run["commit"], about)) not in today
 
 
 def alike(subject: str, links: Iterable[Sequence[str]]) -> Set[str]:
@@ -119,11 +117,10 @@ def alike(subject: str, links: Iterable[Sequence[str]]) -> Set[str]:
 
 
 @functools.lru_cache(maxsize=None)
-def subject(root: Path, commit: str, kernel: str) -> str:
-    """The content of all that a run on `kernel` is about, but for what is read by people: the same on whatever commit it lies.
+def subject(root: Path, commit: str, about: Sequence[str] = MODULE) -> str:
+    """The content of these files and folders, but for what is read by people: the same on whatever commit it lies.
     "" for a commit that is not to be found."""
-    paths = PARSERS if kernel == USER else MODULE
-    listed = subprocess.run(["git", "-C", str(root), "ls-tree", "-r", commit, "--", *paths], check=False, text=True,
+    listed = subprocess.run(["git", "-C", str(root), "ls-tree", "-r", commit, "--", *about], check=False, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     lines = [line for line in listed.stdout.splitlines() if not line.endswith(".md")]
     return "" if listed.returncode else sha256("\n".join(lines).encode()).hexdigest()[:16]
@@ -157,7 +154,7 @@ def whole(root: Path, row: Row, kernel: str, run: Run, seconds: float, commit: s
     """A run with all its FIELDS; `commit` is what the tree was when it began, where that is known."""
     now = state(root)
     return {"row": row.name, "kernel": kernel, "count": 0, "lost": 0, "splats": 0, "leaked": 0, "failed": "",
-            "commit": now if commit in ("", now) else f"{commit}-changed", "subject": subject(root, "HEAD", kernel), **run,
+            "commit": now if commit in ("", now) else f"{commit}-changed", "subject": subject(root, "HEAD", row.about), **run,
             "seconds": round(seconds)}
 
 

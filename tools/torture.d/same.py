@@ -13,6 +13,7 @@ from lab import LabError
 from lab.module import build_module
 
 import runs
+from rows import MODULE
 
 DATA = (".data", ".data..read_mostly", ".data..ro_after_init", ".init.data", ".rodata", ".rodata.str1.1",
         ".rodata.str1.8", "__param")  # not: line numbers of warnings, hash of the sources
@@ -31,15 +32,15 @@ def compare(root: Path, commit: str, kernel: str) -> Dict[str, Any]:
     """A line of the store that tells it of one kernel; no `same` where the code differs. Raises LabError for an unknown commit."""
     with TemporaryDirectory() as folder:  # one for both: the paths of their sources are data
         codes = [_code_of(root, each, kernel, Path(folder)) for each in (commit, "HEAD")]
-    same = {"same": [runs.subject(root, each, kernel) for each in (commit, "HEAD")]} if codes[0] == codes[1] else {}
+    same = {"same": [runs.subject(root, each) for each in (commit, "HEAD")]} if codes[0] == codes[1] else {}
     return {**same, "kernel": kernel, "code": codes[1], "commit": runs.state(root)}
 
 
 def _code_of(root: Path, commit: str, kernel: str, folder: Path) -> str:
-    packed = subprocess.run(["git", "-C", str(root), "archive", commit, *runs.MODULE], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    packed = subprocess.run(["git", "-C", str(root), "archive", commit, *MODULE], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if packed.returncode:
         raise LabError(f"--same {commit}: {packed.stderr.decode().strip()}")
-    for name in runs.MODULE:
+    for name in MODULE:
         shutil.rmtree(folder / name, ignore_errors=True)
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as files:
         files.extractall(folder)
