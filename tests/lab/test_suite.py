@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d")]
 
 from lab.outcome import FAIL, Outcome  # noqa: E402
-from suite import python_tests  # noqa: E402
+from suite import gtest, python_tests, userspace  # noqa: E402
 from suite.case import FAILED, PASSED, SKIPPED, Report, Result  # noqa: E402
 from suite.e2e import is_grave  # noqa: E402
 from suite.schedule import Schedule, Task  # noqa: E402
@@ -224,6 +224,80 @@ class PythonTests(unittest.TestCase):
         self.assertEqual([result.outcome for result in results], [PASSED, FAILED, SKIPPED, FAILED, FAILED, FAILED])
         self.assertEqual(results[2].reason, "why")
         self.assertIn("ended with 3", results[4].reason)
+
+
+class GoogleTests(unittest.TestCase):
+    """Cases of a GoogleTest program, run in as few processes as there can be."""
+
+    #: As GoogleTest prints; how many processes began is kept in $BEGAN.
+    PROGRAM = """#!/usr/bin/python3 -B
+import os, sys, time
+open(os.environ["BEGAN"], "a").write("x")
+wanted = sys.argv[2].split("=", 1)[1].split(":")
+for name in [name for name in ("T.Passes", "T.Fails/0", "T.Skips", "T.Dies", "T.Hangs", "T.Leaves", "T.Last", "T.Leaks") if name in wanted]:
+    print(f"[ RUN      ] {name}", flush=True)
+    if name == "T.Fails/0":
+        print(f"why\\n[  FAILED  ] {name}, where GetParam() = 8 (12 ms)")
+    elif name == "T.Skips":
+        print("no such thing here\\n[  SKIPPED ] T.Skips (0 ms)")
+    elif name == "T.Dies":
+        print("ERROR: AddressSanitizer", flush=True); os._exit(1)
+    elif name == "T.Hangs":
+        time.sleep(60)
+    elif name == "T.Leaves":
+        sys.exit(0)
+    else:
+        print(f"no newline[       OK ] {name} (1500 ms)")
+if "T.Leaks" in wanted:
+    print("ERROR: LeakSanitizer", flush=True); os._exit(23)
+"""
+
+    def ran(self, *cases: str, limit: float = 60.0) -> Tuple[List[Result], int]:
+        """Their results, and how many processes it took."""
+        with tempfile.TemporaryDirectory() as scratch:
+            program, began = Path(scratch) / "some_tests", Path(scratch) / "began"
+            program.write_text(self.PROGRAM, encoding="utf-8")
+            program.chmod(0o755)
+            results = list(gtest.Program(program, Path(scratch), {"BEGAN": str(began)}, limit).run(
+                {case: f"asan/{case}" for case in cases}, "asan"))
+            return results, len(began.read_text(encoding="utf-8"))
+
+    def test_all_that_end_well_share_a_process(self):
+        results, processes = self.ran("T.Passes", "T.Fails/0", "T.Skips", "T.Last")
+        self.assertEqual([(result.name, result.outcome, result.seconds) for result in results],
+                         [("asan/T.Passes", PASSED, 1.5), ("asan/T.Fails/0", FAILED, 0.012), ("asan/T.Skips", SKIPPED, 0.0), ("asan/T.Last", PASSED, 1.5)])
+        self.assertEqual((results[1].detail, results[2].reason, processes), (("why",), "no such thing here", 1))
+
+    def test_one_that_ends_the_process_fails_and_the_rest_run_in_another(self):
+        results, processes = self.ran("T.Passes", "T.Dies", "T.Leaves", "T.Last")
+        self.assertEqual([(result.name, result.outcome) for result in results],
+                         [("asan/T.Passes", PASSED), ("asan/T.Dies", FAILED), ("asan/T.Leaves", FAILED), ("asan/T.Last", PASSED)])
+        self.assertEqual((results[1].reason, results[1].detail, processes), ("the process ended with 1", ("ERROR: AddressSanitizer",), 3))
+
+    def test_one_that_hangs_is_killed(self):
+        results, _ = self.ran("T.Hangs", "T.Last", limit=0.5)
+        self.assertEqual([(result.name, result.outcome) for result in results], [("asan/T.Hangs", FAILED), ("asan/T.Last", PASSED)])
+        self.assertIn("took longer than", results[0].reason)
+
+    def test_a_leak_told_at_the_end_fails_the_program(self):
+        results, _ = self.ran("T.Passes", "T.Leaks")
+        self.assertEqual([(result.name, result.outcome) for result in results],
+                         [("asan/T.Passes", PASSED), ("asan/T.Leaks", PASSED), ("asan/some_tests", FAILED)])
+        self.assertEqual(results[2].detail, ("ERROR: LeakSanitizer",))
+
+    def test_a_case_that_the_program_does_not_have_fails(self):
+        results, _ = self.ran("T.Last", "T.Gone")
+        self.assertEqual([(result.name, result.outcome) for result in results], [("asan/T.Last", PASSED), ("asan/T.Gone", FAILED)])
+
+    def test_only_cases_that_can_run_are_taken_from_what_ctest_lists(self):
+        def listed(name: str, *command: str, **properties: object) -> dict:
+            return {"name": name, "properties": [{"name": key, "value": value} for key, value in properties.items()],
+                    **({"command": list(command)} if command else {})}
+        cases, others = userspace.by_program([
+            listed("T.A", "/b/t", "--gtest_filter=T.A", WORKING_DIRECTORY="/b"), listed("daemon.T.B", "/b/t", "--gtest_filter=T.B", WORKING_DIRECTORY="/b"),
+            listed("T.Off", "/b/t", "--gtest_filter=T.Off", WORKING_DIRECTORY="/b", DISABLED=True),
+            listed("cli.x", "/usr/bin/cmake", "-P", "x", WORKING_DIRECTORY="/b"), listed("u_NOT_BUILT", WORKING_DIRECTORY="/b")])
+        self.assertEqual((cases, others), ({("/b/t", "/b"): {"T.A": "T.A", "T.B": "daemon.T.B"}}, ["T.Off", "cli.x", "u_NOT_BUILT"]))
 
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from typing import Iterator, List, Optional, Sequence
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 from lab.build import remembering
 from lab.progress import step
+from suite import gtest
 from suite.case import FAILED, PASSED, SKIPPED, Result
 
 LAST_LINES = 25
@@ -42,24 +43,53 @@ def build(root: Path, preset: str = "release", jobs: Optional[int] = None, targe
 
 def names(folder: Path) -> List[str]:
     """What ctest knows."""
-    done = subprocess.run(["ctest", "--test-dir", str(folder), "--show-only=json-v1"], check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    return [test["name"] for test in json.loads(done.stdout).get("tests", [])] if done.returncode == 0 else []
+    return [test["name"] for test in _listed(["ctest", "--test-dir", str(folder)])]
 
 
 def run(root: Path, preset: str, chosen: Optional[List[str]], jobs: int = 2, label: str = "") -> Iterator[Result]:
     """Run all tests of a preset, or those `chosen` by name, or by `label`, a regular expression."""
     prefix = "ctest" if preset == "release" else preset
+    choice = ["-R", "^(" + "|".join(re.escape(name) for name in chosen) + ")$"] if chosen is not None else []
+    choice += ["-L", label] if label else []
+    listed = _listed(["ctest", "--preset", preset, *choice], root)
+    cases, others = by_program(listed)
+    environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1", UBSAN_OPTIONS="print_stacktrace=1")
+    with step(f"unit, property, ABI and CLI tests ({preset})"):
+        for (program, folder), named in cases.items():
+            names = {case: f"{prefix}/{name}" for case, name in named.items()}
+            yield from gtest.Program(Path(program), Path(folder), environment).run(names, prefix)
+        if others or not listed:
+            yield from _ctest(root, preset, prefix, jobs, others, environment)
+
+
+def by_program(listed: List[dict]) -> "tuple[Dict[Tuple[str, str], Dict[str, str]], List[str]]":
+    """Of what ctest lists, the cases of each GoogleTest program and working folder with ctest's names, and the names of other tests."""
+    cases: Dict[Tuple[str, str], Dict[str, str]] = {}
+    others = []
+    for test in listed:
+        program, *words = test.get("command", [""])
+        about = {one["name"]: one["value"] for one in test.get("properties", [])}
+        case = next((word.partition("=")[2] for word in words if word.startswith("--gtest_filter=")), "")
+        if case and not about.get("DISABLED"):
+            cases.setdefault((program, about["WORKING_DIRECTORY"]), {})[case] = test["name"]
+        else:
+            others.append(test["name"])
+    return cases, others
+
+
+def _listed(command: Sequence[str], folder: Optional[Path] = None) -> List[dict]:
+    done = subprocess.run([*command, "--show-only=json-v1"], cwd=folder, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return json.loads(done.stdout).get("tests", []) if done.returncode == 0 else []
+
+
+def _ctest(root: Path, preset: str, prefix: str, jobs: int, named: Sequence[str], environment: Dict[str, str]) -> Iterator[Result]:
+    """The tests `named`, each in a process of its own."""
     junit = root.resolve() / "build" / preset / "results.xml"
     junit.unlink(missing_ok=True)
-    command = ["ctest", "--preset", preset, f"-j{jobs}", "--timeout", "120", "--output-junit", str(junit)]
-    if chosen is not None:
-        command += ["-R", "^(" + "|".join(re.escape(name) for name in chosen) + ")$"]
-    if label:
-        command += ["-L", label]
-    with step(f"unit, property, ABI and CLI tests ({preset})"):
-        done = subprocess.run(command, cwd=root, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              env=dict(os.environ, TSAN_OPTIONS="halt_on_error=1", UBSAN_OPTIONS="print_stacktrace=1"))
+    command = ["ctest", "--preset", preset, f"-j{jobs}", "--timeout", "120", "--output-junit", str(junit),
+               "-R", "^(" + "|".join(map(re.escape, named)) + ")$"]
+    done = subprocess.run(command, cwd=root, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     if not junit.exists():
         yield Result(prefix, FAILED, 0.0, "ctest gave no results", tuple(done.stdout.splitlines()[-LAST_LINES:]))
         return
