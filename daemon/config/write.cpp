@@ -26,14 +26,14 @@ std::string byte_by_byte(const std::string& text) {
   return out + '"';
 }
 
-/// In quotes where YAML would take it for more than a word.
+/// In quotes where YAML would take it for more than a word: yaml-cpp ends one of a list at '?', too.
 std::string quoted(const std::string& text) {
   const auto is_plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("/._+-=%:@*?").find(c) != std::string_view::npos;
+           std::string_view("/._+-=%:@*").find(c) != std::string_view::npos;
   };
   const bool is_word = !text.empty() && std::ranges::all_of(text, is_plain) &&
-                       std::string_view("=%:@*?-").find(text[0]) == std::string_view::npos &&
+                       std::string_view("=%:@*-").find(text[0]) == std::string_view::npos &&
                        text.back() != ':';
   if (is_word) return text;
   YAML::Emitter out;

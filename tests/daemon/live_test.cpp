@@ -32,7 +32,7 @@ constexpr std::array<std::pair<const char*, const char*>, 15> kOddValues{{
     {"weights", "- x=3,\x01\xc2\x85\xe2\x80\xa8=4"},
     {"bandwidth", "1/3=1MiB,64/1=1TiB"},
     {"pins", "a: b/[heap]=1,#c//x '\"/y (deleted)=2,4711/0x1000-0x2000=3"},
-    {"attach", "comm=*,unit=a@1.service+children,4711"},
+    {"attach", "comm=*,unit=a@1.service+children,unit=re?is-?,4711"},
     {"metrics", "[::1]:9464"},
     {"socket", "/tmp/a: b #c\xad\"\\\x01"},
     {"admin_group", "yes"},
