@@ -686,18 +686,27 @@ static void print_counts(const char *name, const int *values, unsigned int nr)
 	printf("}, ");
 }
 
-/* Once more when nothing holds the pages any longer, and whatever took the references is through. */
-static void move_again(const struct area *a, const char *how, bool all, struct outcome *o)
+static unsigned int nr_busy(const struct area *a, const struct outcome *o)
 {
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < a->pages; i++)
+		nr += o->status[i] == -EBUSY;
+	return nr;
+}
+
+/*
+ * Once more when nothing holds the pages any longer, and whatever took the references is through. What all was busy and is held by
+ * nobody whom we could let go stays so.
+ */
+static void move_again(const struct kind *k, const struct area *a, const char *how, bool all, struct outcome *o)
+{
+	const bool passes = k->release || nr_busy(a, o) < a->pages;
 	const double end = now() + 10;
-	bool busy;
 
 	do {
-		busy = false;
 		move(a, how, all, o);
-		for (unsigned int i = 0; i < a->pages; i++)
-			busy |= o->status[i] == -EBUSY;
-	} while (busy && now() < end);
+	} while (passes && nr_busy(a, o) && now() < end);
 }
 
 /* Written after the move: the child must see that, or must not. */
@@ -740,7 +749,7 @@ static bool play(const struct kind *k, const char *how, bool all)
 	(void)getchar();
 	if (k->release)
 		k->release(&a);
-	move_again(&a, how, all, &o);
+	move_again(k, &a, how, all, &o);
 	putchar('{');
 	print_counts("again", o.status, a.pages);
 	kept &= k->is_const || rewritten(k, &a);
