@@ -15,7 +15,7 @@ sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tests/e2e")]
 
 import lib  # noqa: E402
 from lab.errors import LabError  # noqa: E402
-from lab.outcome import Mark, Outcome, read_marks  # noqa: E402
+from lab.outcome import PASS, Mark, Outcome, read_marks  # noqa: E402
 from lab.splat import broken, splats, telling  # noqa: E402
 from suite import e2e  # noqa: E402
 
@@ -158,6 +158,14 @@ class Accounting(unittest.TestCase):
     def test_resident_bytes_honour_the_page_size(self):
         text = "7f00 default anon=3 dirty=3 N0=2 N2=1 kernelpagesize_kB=4\n7f10 default huge N2=1 kernelpagesize_kB=2048\n"
         self.assertEqual(lib.resident_bytes(1, text), {0: 8192, 2: 4096 + (2 << 20)})
+
+
+class Log(unittest.TestCase):
+    def test_each_line_has_its_second_and_one_added_later_that_of_the_last(self):
+        outcome = Outcome(PASS, output=["a", "b", "added"], times=[0.5, 12.3])
+        self.assertEqual(outcome.log(), "    0.5 a\n   12.3 b\n   12.3 added\n")
+        self.assertEqual(Outcome(PASS, output=["added"]).log(), "    0.0 added\n")
+        self.assertEqual(Outcome(PASS).log(), "")
 
 
 if __name__ == "__main__":

@@ -210,7 +210,7 @@ class Guest:
 
     def _follow(self, out: Outcome, end: float, on_line, on_idle):
         """Collect output until the end event; past the limit ask the guest to kill the command."""
-        tail, in_time = "", True
+        tail, in_time, began = "", True, time.monotonic()
         while True:
             try:
                 event = self._event(end, on_idle)
@@ -222,9 +222,9 @@ class Guest:
                 continue
             if event["event"] == "output":
                 *lines, tail = (tail + event["data"]).split("\n")
-                _take(out, lines, on_line)
+                _take(out, lines, time.monotonic() - began, on_line)
             elif event["event"] == "end":
-                _take(out, [tail] if tail else [], on_line)
+                _take(out, [tail] if tail else [], time.monotonic() - began, on_line)
                 return event, in_time
 
     def _event(self, end: float, on_idle: Optional[Callable[[], None]] = None) -> dict:
@@ -301,9 +301,10 @@ def lost_line(console: Path) -> str:
     return telling(found) if found else "silence"
 
 
-def _take(out: Outcome, lines: List[str], on_line: Optional[Callable[[str], None]]) -> None:
+def _take(out: Outcome, lines: List[str], seconds: float, on_line: Optional[Callable[[str], None]]) -> None:
     for line in lines:
         out.output.append(line)
+        out.times.append(seconds)
         if on_line:
             on_line(line)
 

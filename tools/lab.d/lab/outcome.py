@@ -2,6 +2,7 @@
 """What came out of a command in a guest: one of four words, and everything to see why."""
 import json
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
@@ -70,10 +71,20 @@ class Outcome:
     status: Optional[int] = None
     reason: str = ""
     output: List[str] = field(default_factory=list)
+    times: List[float] = field(default_factory=list)  # when each line of output came, in the host's seconds since the command began
     dmesg: List[str] = field(default_factory=list)
     marks: List[Mark] = field(default_factory=list)
     seconds: float = 0.0
     results: Optional[Path] = None
+
+    def log(self) -> str:
+        """Its output, each line with the second in which it came; of a line that was added later the last one.
+
+        >>> Outcome(PASS, output=["a", "b", "added"], times=[0.5, 12.25]).log()
+        '    0.5 a\\n   12.2 b\\n   12.2 added\\n'
+        """
+        last = self.times[-1] if self.times else 0.0
+        return "".join(f"{second:7.1f} {line}\n" for line, second in zip_longest(self.output, self.times[:len(self.output)], fillvalue=last))
 
     @property
     def exit_code(self) -> int:

@@ -146,7 +146,7 @@ class EndToEnd:
         """Make `folder` the results of the last run; the caller holds their lock."""
         shutil.rmtree(self.results, ignore_errors=True)
         folder.rename(self.results)
-        (self.results / "output.log").write_text("\n".join(outcome.output) + "\n", encoding="utf-8")
+        (self.results / "output.log").write_text(outcome.log(), encoding="utf-8")
         (self.results / "dmesg.log").write_text("\n".join(outcome.dmesg) + "\n", encoding="utf-8")
 
     def _seconds(self) -> int:
