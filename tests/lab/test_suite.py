@@ -243,6 +243,8 @@ for name in [name for name in ("T.Passes", "T.Fails/0", "T.Skips", "T.Dies", "T.
     elif name == "T.Dies":
         print("ERROR: AddressSanitizer", flush=True); os._exit(1)
     elif name == "T.Hangs":
+        if os.fork():
+            os._exit(0)  # its child holds the output open
         time.sleep(60)
     elif name == "T.Leaves":
         sys.exit(0)

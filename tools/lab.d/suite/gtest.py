@@ -4,7 +4,10 @@
 A case that ends the process or takes too long fails, and the cases after it run in a new process. What the process reports after its
 last case (a leak, a bad exit status) fails the program.
 """
+import contextlib
+import os
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -45,7 +48,7 @@ class Program:
         output: List[str] = []
         with subprocess.Popen([str(self._file), "--gtest_color=no", f"--gtest_filter={':'.join(cases)}"], cwd=self._folder,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                              env=self._environment) as process:
+                              env=self._environment, start_new_session=True) as process:
             watchdog = _Watchdog(process, self._limit)
             for line in process.stdout or ():
                 output.append(line.rstrip("\n"))
@@ -72,7 +75,7 @@ def _result(case: str, outcome: str, seconds: float, output: Sequence[str]) -> R
 
 
 class _Watchdog:
-    """Kills `process` when nobody has fed it for `seconds`."""
+    """Kills `process` and its children, which may hold its output open, when nobody has fed it for `seconds`."""
 
     def __init__(self, process: "subprocess.Popen[str]", seconds: float) -> None:
         self._process, self._seconds, self.bit = process, seconds, False
@@ -93,4 +96,5 @@ class _Watchdog:
 
     def _bite(self) -> None:
         self.bit = True
-        self._process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
