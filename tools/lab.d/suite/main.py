@@ -115,8 +115,6 @@ class Run:
                 found += make.ctest(units) if prefix == "ctest" else make.sanitized(prefix, units)
         if any(tasks.RELEASE in task.after for task in found) or not (only or self.partly):
             found.append(make.user_space(counted=not only))
-        if not only and not self.args.kernel and not self.partly:
-            found.append(make.early_warning())
         return found
 
     def list(self) -> None:

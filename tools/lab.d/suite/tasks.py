@@ -12,7 +12,7 @@ from lab.debug import FRAGMENTS
 from lab.emulator import emulator
 from lab.kernels import GATES, kernel
 from lab.module import build_module
-from suite import choice, early, inputs, python_tests, shared, static, userspace
+from suite import choice, inputs, python_tests, shared, static, userspace
 from suite.case import FAILED, PASSED, Report, Result
 from suite.e2e import EndToEnd
 from suite.kept import Passes, Times
@@ -123,10 +123,6 @@ class Maker:
         module = test.kernel in (*GATES, *FRAGMENTS, "newest") and (
             isinstance(test, Torture) or test.needs.get("module", "yes") == "yes")
         return frozenset({RELEASE, ko(test.kernel)} if module else {RELEASE})
-
-    def early_warning(self) -> Task:
-        """Told, never counted."""
-        return Task("early warning", early.warning, seconds=self.times.of("early warning"), counted=False)
 
     def _kept(self, name: str, prefixes: inputs.Prefixes, more: Callable[[], Iterable[str]]) -> bool:
         """Whether that has passed with these inputs; if not, its key for done()."""
