@@ -13,7 +13,7 @@ from tree import Tree
 
 #: Name, function, packages. The longest first, so that the others run beside it.
 CHECKERS = {
-    "clang-tidy": (tidy.clang_tidy, ("clang-tidy", "libclang-dev")),
+    "clang-tidy": (tidy.clang_tidy, ("clang-tidy", "libclang-dev", "llvm-dev")),
     "gcc": (kernel.gcc, ("make", "gcc", "sparse")),
     "sparse": (kernel.sparse, ("make", "gcc", "sparse")),
     "clang": (kernel.clang, ("make", "gcc", "sparse", "clang")),

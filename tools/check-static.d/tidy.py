@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Tuple
 
 from lab import cache
-from lab.build import run_preset
+from lab.build import first_error, run_preset
 from lab.errors import LabError
 
 from tree import CPP, Tree, findings, lines_of
@@ -139,5 +139,6 @@ def _plugin() -> Path:
             with cache.filled(folder) as partial:
                 said = lines_of([*command, "-o", partial / "ours.so"])
                 if not (partial / "ours.so").exists():
-                    raise LabError(f"what clang-tidy shall load cannot be compiled: {said[:1]}")
+                    why = first_error("\n".join(said))
+                    raise LabError(f"what clang-tidy shall load cannot be compiled: {why}")
     return folder / "ours.so"
