@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <limits>
 #include <optional>
 
@@ -406,6 +407,14 @@ json find_and_run(App& app, const Request& request) {
   return verb->run(app, request);
 }
 
+/// What this process has used, on all of its threads.
+std::uint64_t own_cpu_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(used.tv_nsec);
+}
+
 }  // namespace
 
 json run_verb(App& app, const Request& request) {
@@ -425,7 +434,8 @@ Server::Page run_page(App& app, const std::string& path) {
                                                .stats = report_stats(app, app.targets()),
                                                .version = report_version(app),
                                                .ended = app.ended().rows(),
-                                               .by_pid = app.config().metrics_by_pid})};
+                                               .by_pid = app.config().metrics_by_pid,
+                                               .cpu_ns = own_cpu_ns()})};
   } catch (const std::exception& e) {
     spdlog::error("metrics failed reason=\"{}\"", e.what());
     return {};

@@ -64,7 +64,7 @@ constexpr std::array kMetrics{
     Metric{"plans_replaced", "hmk_plans_replaced", "counter", 1,
            "Plans whose rest was dropped for a newer one."},
     Metric{"backed_off_ranges", "hmk_backed_off_ranges", "gauge", 1,
-           "Ranges left alone after a refusal."},
+           "Ranges skipped for now after a refusal."},
     Metric{"pages_clean", "hmk_clean_pages", "counter", 1,
            "Pages copied ahead, not written since."},
     Metric{"pages_recopied", "hmk_recopied_pages", "counter", 1,
@@ -161,12 +161,12 @@ void each_row(const json& rows, const std::function<void(const json&, Labels)>& 
 
 /// One sample per row of a list inside each row, told apart by `keys`.
 void lists(Text& text, const json& rows, const char* list, const std::vector<const char*>& keys,
-           const char* value) {
+           const char* value, double scale = 1) {
   each_row(rows, [&](const json& target, const Labels& who) {
     for (const json& row : member(target, list)) {
       Labels labels = who;
       for (const char* const key : keys) labels.emplace_back(key, word(row, key));
-      text.sample(labels, member(row, value));
+      text.sample(labels, member(row, value), scale);
     }
   });
 }
@@ -247,6 +247,8 @@ void about_hmkd(Text& text, const Exposed& exposed) {
   text.family("hmk_cache_dropped_bytes", "counter",
               "Bytes of page cache dropped to make room (reclaim_cache).");
   text.sample({}, member(exposed.status, "daemon/cache_dropped_bytes"));
+  text.family("process_cpu_seconds", "counter", "CPU time of hmkd, without the module.");
+  text.sample({}, exposed.cpu_ns, kSeconds);
 }
 
 /// Rows of `stats` by group: of processes that live, and with those that have ended.
@@ -272,9 +274,9 @@ void counted(Text& text, const json& living, const json& all) {
        {std::tuple("no_gain_bytes", "hmk_no_gain_bytes",
                    "Bytes that beat no victim or do not pay."),
         std::tuple("no_room_bytes", "hmk_no_room_bytes", "Bytes whose victims had nowhere to go."),
-        std::tuple("thrash_bytes", "hmk_thrash_bytes", "Bytes left alone that had come back."),
+        std::tuple("thrash_bytes", "hmk_thrash_bytes", "Bytes not moved because they had moved back soon."),
         std::tuple("backed_off_bytes", "hmk_backed_off_bytes",
-                   "Bytes left alone after refusals.")}) {
+                   "Bytes skipped after refusals.")}) {
     text.family(name, "counter", help);
     lists(text, all, "stayed", {"tier"}, member);
   }
@@ -300,6 +302,10 @@ std::string to_open_metrics(const Exposed& exposed) {
   hot_shares(text, now);
   text.family("hmk_tier_free_bytes", "gauge", "Free bytes of a tier above the watermarks.");
   lists(text, now, "tiers", {"tier", "nodes"}, "free_bytes");
+  text.family("hmk_tier_bytes", "gauge", "Size of a tier.");
+  lists(text, now, "tiers", {"tier", "nodes"}, "total_bytes");
+  text.family("hmk_tier_latency_seconds", "gauge", "Latency of a tier, where it is known.");
+  lists(text, now, "tiers", {"tier", "nodes"}, "latency_ns", kSeconds);
   return std::move(text).end();
 }
 

@@ -4,6 +4,7 @@
 // face of `hmkctl status --json` and `hmkctl stats --json`, with base units.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -16,6 +17,7 @@ struct Exposed {
   nlohmann::json status, stats, version;           ///< as the verbs answer
   nlohmann::json ended = nlohmann::json::array();  ///< EndedProcesses::rows()
   bool by_pid = false;                             ///< a series for each process
+  std::uint64_t cpu_ns = 0;                        ///< what hmkd has used
 };
 
 /// A series for each class and rule. Counters have what processes counted that have ended; gauges

@@ -69,6 +69,7 @@ TEST(Exposition, WithoutProcessesIsWellFormed) {
                        .version = kVersion}));
   EXPECT_EQ(samples, (std::map<std::string, double>{
                          {"hmk_targets", 0},
+                         {"process_cpu_seconds_total", 0},
                          {R"(hmk_mode_info{mode="manage"})", 1},
                          {R"(hmk_build_info{version="0.1.0",abi_version="7"})", 1}}));
 }
@@ -106,10 +107,16 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
          {"backend", "module"},
          {"mode", "manage"},
          {"tiers",
-          {{{"tier", 1}, {"nodes", {0, 2}}, {"resident_bytes", 10}, {"accesses_per_s", 100}},
-           {{"tier", 2}, {"nodes", {1}}, {"accesses_per_s", 300}}}}}}}};
-  const auto samples =
-      parse(to_open_metrics({.status = status, .stats = stats, .version = kVersion}));
+          {{{"tier", 1},
+            {"nodes", {0, 2}},
+            {"resident_bytes", 10},
+            {"accesses_per_s", 100},
+            {"total_bytes", 1 << 30},
+            {"latency_ns", 250}},
+           {{"tier", 2}, {"nodes", {1}}, {"accesses_per_s", 300}, {"latency_ns", nullptr}}}}}}}};
+  const auto samples = parse(to_open_metrics(
+      {.status = status, .stats = stats, .version = kVersion, .cpu_ns = 2'500'000'000}));
+  EXPECT_EQ(samples.at("process_cpu_seconds_total"), 2.5);
   const std::string who = R"({class="unit=redis.service",rule="comm=redis")";
   EXPECT_EQ(samples.at("hmk_processes" + who + R"(,backend="module",mode="manage"})"), 1);
   EXPECT_EQ(samples.at("hmk_cache_dropped_bytes_total"), 12288);
@@ -133,6 +140,9 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
   EXPECT_EQ(samples.at("hmk_huge_pages_not_joined_total" + who + R"(,reason="busy"})"), 2);
   EXPECT_EQ(samples.at("hmk_moved_bytes_total" + who + R"(,from_tier="",to_tier="1"})"), 1);
   EXPECT_EQ(samples.at("hmk_resident_bytes" + who + R"(,tier="1",nodes="0,2"})"), 10);
+  EXPECT_EQ(samples.at("hmk_tier_bytes" + who + R"(,tier="1",nodes="0,2"})"), 1 << 30);
+  EXPECT_EQ(samples.at("hmk_tier_latency_seconds" + who + R"(,tier="1",nodes="0,2"})"), 250e-9);
+  EXPECT_FALSE(samples.contains("hmk_tier_latency_seconds" + who + R"(,tier="2",nodes="1"})"));
   EXPECT_EQ(samples.at("hmk_hot_share_ratio" + who + R"(,tier="1",nodes="0,2"})"), 0.25);
   EXPECT_FALSE(samples.contains("hmk_state_bytes" + who + "}")) << "not known is no zero";
 }
