@@ -360,6 +360,11 @@ def target_of(pid: int) -> dict:
     return next((row for row in ask_hmkd("status")["targets"] if row["pid"] == pid), {})
 
 
+def intervals() -> int:
+    """How many have ended of the one process that is managed."""
+    return int(ask_hmkd("stats")["targets"][0]["intervals"])
+
+
 def end_hmkd(daemon: subprocess.Popen, limit: float = 60) -> None:
     """Ask it to end; it does, and well, within `limit` seconds of a plain kernel."""
     daemon.terminate()
@@ -388,12 +393,16 @@ def figures(**values: Union[int, Dict[str, int]]) -> None:
     (RESULTS / "figures.json").write_text(json.dumps(values), encoding="ascii")
 
 
-def node_free_bytes(node: int) -> int:
-    """MemFree of one node."""
+def node_bytes(node: int, row: str) -> int:
+    """A row of its meminfo, such as MemFree."""
     text = Path(f"/sys/devices/system/node/node{node}/meminfo").read_text(encoding="ascii")
-    match = re.search(r"MemFree:\s+(\d+) kB", text)
+    match = re.search(rf"{re.escape(row)}:\s+(\d+) kB", text)
     assert match, text
     return int(match.group(1)) * 1024
+
+
+def node_free_bytes(node: int) -> int:
+    return node_bytes(node, "MemFree")
 
 
 def resident_bytes(pid: int, text: Optional[str] = None) -> Dict[int, int]:

@@ -18,19 +18,15 @@ def budget() -> float:
     return (lib.target_of(load.pid).get("last_interval") or {}).get("budget_percent") or 0
 
 
-def intervals() -> int:
-    return lib.ask_hmkd("stats")["targets"][0]["intervals"]
-
-
 lib.load_module()
 load = lib.start_gups("--size", "64MiB", "--hot", "10%", "--jump-after", "120s", under=("numactl", "--preferred=0"))
 daemon = lib.start_hmkd(f"mode: manage\ninterval: 1s\noverhead: {WHOLE}%\nattach: [{load.pid}]\n")
 lib.wait_for(lambda: abs(budget() - WHOLE) < WHOLE / 10, 30, "the budget is whole at first")
 lib.wait_for(lambda: 0 < budget() < 1.1 * EIGHTH, 110, "an eighth of the budget is left")
 lib.check(any('"truth"' in line and '"at_ms": 0,' not in line for line in load.stdout), "the hot set has jumped")
-before = intervals()
+before = lib.intervals()
 lib.wait_for(lambda: budget() > 0.9 * WHOLE, 60, "the budget is whole again")
-lib.check(intervals() - before <= SOON, f"that took {intervals() - before} intervals of {SOON}")
+lib.check(lib.intervals() - before <= SOON, f"that took {lib.intervals() - before} intervals of {SOON}")
 lib.wait_for(lambda: 0 < budget() < 1.1 * EIGHTH, 140, "and falls once more")
 lib.end_hmkd(daemon)
 lib.end_load(load)

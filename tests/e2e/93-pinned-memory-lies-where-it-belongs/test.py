@@ -19,10 +19,6 @@ def share_on(node: int, start: int) -> float:
     return lib.nodes_of(touch.pid, start, PAGES).count(node) / PAGES
 
 
-def intervals() -> int:
-    return lib.ask_hmkd("stats")["targets"][0]["intervals"]
-
-
 def lies(cold_on: int, hot_on: int) -> bool:
     return share_on(cold_on, cold) >= 0.99 and share_on(hot_on, hot) >= 0.9
 
@@ -43,8 +39,8 @@ ends = [f"{touch.pid}/{start:#x}-{start + PAGES * 4096:#x}={tier}" for start, ti
 FILE.write_text(f"pins: [{', '.join(ends)}]\n", encoding="ascii")
 lib.ask_hmkd("reload")
 lib.wait_for(lambda: lies(FAST, SLOW), 120, "each goes where it is pinned, whatever its heat")
-pinned = intervals()
-lib.wait_for(lambda: intervals() >= pinned + HELD, 60, f"{HELD} more intervals end")
+pinned = lib.intervals()
+lib.wait_for(lambda: lib.intervals() >= pinned + HELD, 60, f"{HELD} more intervals end")
 lib.check(lies(FAST, SLOW), f"and stays: cold {share_on(FAST, cold):.3f} fast, hot {share_on(SLOW, hot):.3f} slow")
 pins = lib.ask_hmkd("status")["targets"][0]["pins"]
 lib.check(len(pins) == 2 and all(pin["elsewhere_bytes"] <= pin["bytes"] // 10 for pin in pins), f"status says so: {pins}")

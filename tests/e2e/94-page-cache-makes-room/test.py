@@ -4,7 +4,6 @@
 # timeout: 300
 """A file that was read once fills the fastest tier. Without `reclaim_cache` hot memory stays in the slow one; with it, it rises,
 and of the file as much is dropped as that takes, no more. What is left of it is as it was, and nobody is killed for memory."""
-import re
 import sys
 from pathlib import Path
 
@@ -18,16 +17,11 @@ FILE = Path("/mnt/cache/file")
 
 def cache() -> int:
     """MiB of the fast node that hold pages of files which were used once."""
-    text = Path(f"/sys/devices/system/node/node{FAST}/meminfo").read_text(encoding="ascii")
-    return int(re.search(r"Inactive\(file\): +(\d+)", text)[1]) >> 10
+    return lib.node_bytes(FAST, "Inactive(file)") // MIB
 
 
 def share() -> float:
     return lib.nodes_of(touch.pid, hot, PAGES).count(FAST) / PAGES
-
-
-def intervals() -> int:
-    return lib.ask_hmkd("stats")["targets"][0]["intervals"]
 
 
 def read_file(node: int) -> None:
@@ -53,7 +47,7 @@ lib.check(full > LEFT_MIB * 3 // 4, "the file fills what was free")
 touch.tell(f"loop read {area} 0 {PAGES} 1")
 daemon = lib.start_hmkd(f"mode: manage\ninterval: 500ms\noverhead: 20%\nreserve: 8MiB\nreclaim_cache: no\ntiers: [{FAST}, {SLOW}]\n"
                         f"attach: [{touch.pid}]\n")
-lib.wait_for(lambda: intervals() >= WATCHED, 60, f"{WATCHED} intervals end")
+lib.wait_for(lambda: lib.intervals() >= WATCHED, 60, f"{WATCHED} intervals end")
 before, full, free = share(), cache(), lib.node_free_bytes(FAST) / MIB
 lib.check(before < 0.3 and full > LEFT_MIB * 3 // 4, f"without reclaim_cache {before:.3f} of what is hot is in the fast tier, {full} MiB of the file")
 
