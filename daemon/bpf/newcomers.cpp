@@ -46,7 +46,7 @@ class KernelNewcomers final : public Newcomers {
 }  // namespace
 
 Result<std::unique_ptr<Newcomers>> Newcomers::open() {
-  const std::string otherwise = "the kernel does not tell of new processes";
+  const std::string otherwise = "the kernel does not report new processes";
   Result<Program<newcomers>> program = load<newcomers>(otherwise);
   if (!program) return program.error();
   auto opened = std::make_unique<KernelNewcomers>(*std::move(program));

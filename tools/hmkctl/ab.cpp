@@ -61,9 +61,8 @@ std::string finding_text(const Estimate& found, const ComparisonRules& rules) {
     case Found::unclear:
       break;
   }
-  return found.low
-             ? "unclear: the change lies " + interval_text(found) + ", which is not enough to tell."
-             : "unclear: too few blocks to tell.";
+  return found.low ? "unclear: the change lies " + interval_text(found) + ", which decides nothing."
+                   : "unclear: too few blocks.";
 }
 
 std::string remedy_of(const Estimate& found, int pid) {

@@ -76,7 +76,7 @@ std::optional<Reply> Crossover::run_blocks(Comparison& comparison, const Shown& 
       return trouble_of(
           {"the figure " + meter_.name() + " was " + to_text(block.figure, Unit::decimal) +
                " in a whole block",
-           "percent can be told of figures above 0 only; name another, or a longer --block"});
+           "a change in percent needs figures above 0; name another metric, or a longer --block"});
     comparison.add(parts);
     blocks_.push_back(block);
     shown(block);

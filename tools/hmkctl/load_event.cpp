@@ -136,7 +136,7 @@ hmk::Result<LoadEvent> find_load_event(const fs::path& root) {
     return *std::move(event);
   }
   return hmk::Error{
-      "this machine's CPUs do not tell where loads are served from: neither the event mem-loads "
+      "this machine's CPUs do not report where loads are served from: neither the event mem-loads "
       "nor ibs_op is in " +
           devices.string(),
       "most virtual machines have none: measure on the host; 'hmkctl status' estimates shares "

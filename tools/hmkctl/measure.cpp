@@ -217,7 +217,7 @@ Run make_measure(CLI::App& verb) {
   verb.add_option("--records", options->records, "take samples from this file")->group("");
   verb.add_option("--root", options->root, "read /proc and /sys below this folder")->group("");
   verb.footer(
-      "Needs root, and CPUs that tell where a load was served from: Intel's mem-loads, AMD's\n"
+      "Needs root, and CPUs that report where a load was served from: Intel's mem-loads, AMD's\n"
       "ibs_op. It needs neither hmkd nor the module.");
   return [options](const Context& context) { return run_measure(context, *options); };
 }

@@ -16,7 +16,7 @@ hmk::Result<std::vector<PlanTier>> tiers_of(const std::string& file, const TierO
                                  options.latency.empty() ? 0 : options.latency.rbegin()->first})
     if (tier > recorded.size())
       return hmk::Error{"there is no tier " + std::to_string(tier),
-                        "the recording tells of " + std::to_string(recorded.size())};
+                        "the recording has " + std::to_string(recorded.size())};
   std::vector<PlanTier> tiers;
   for (std::size_t i = 0; i < recorded.size(); ++i) {
     const auto latency = options.latency.find(i + 1);
@@ -27,12 +27,12 @@ hmk::Result<std::vector<PlanTier>> tiers_of(const std::string& file, const TierO
       tier.latency_ns = static_cast<double>(latency->second.count());
     if (bytes != options.bytes.end()) tier.bytes = static_cast<double>(bytes->second);
     if (tier.latency_ns == 0)
-      return hmk::Error{file + ": does not tell the latency of tier " + std::to_string(i + 1),
+      return hmk::Error{file + ": holds no latency of tier " + std::to_string(i + 1),
                         "give it, for example --latency " + std::to_string(i + 1) + "=230ns"};
     tiers.push_back(tier);
   }
   if (tiers.size() >= 2) return tiers;
-  return hmk::Error{file + ": tells of no two tiers", "record on a machine that has them"};
+  return hmk::Error{file + ": has fewer than two tiers", "record on a machine that has them"};
 }
 
 /// "1=32GiB,2=64GiB": by the number of a tier what `parse` makes of the rest.

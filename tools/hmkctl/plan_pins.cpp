@@ -114,7 +114,7 @@ int run_pins(const Context& context, const PinsOptions& options) {
   const auto input = plan_input(options.file, options.tiers);
   if (!input) return fail(context, input.error());
   if (input->frames.context->mappings.empty())
-    return fail(context, hmk::Error{options.file + ": tells no mappings, so nothing can be named",
+    return fail(context, hmk::Error{options.file + ": holds no mappings, so nothing can be named",
                                     "record again, as the owner of the process or root"});
   json answer;
   try {

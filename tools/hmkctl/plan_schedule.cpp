@@ -114,7 +114,7 @@ int run_schedule(const Context& context, const ScheduleOptions& options) {
   const Outcome outcome = demand.outcome(found);
   const TierPlan plan = plan_of(*input, found, outcome, bound_ns);
   if (plan.mappings.empty())
-    return fail(context, hmk::Error{options.file + ": tells no mappings, so no other run can know "
+    return fail(context, hmk::Error{options.file + ": holds no mappings, so no other run can know "
                                                    "the memory again",
                                     "record again, as the owner of the process or root"});
   if (!options.output.empty())

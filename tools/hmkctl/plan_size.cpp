@@ -43,7 +43,7 @@ hmk::Result<Prices> prices_of(const SizeOptions& options, const hmk::RecordedCon
   if (prices.slow_ns == 0) prices.slow_ns = recorded(1);
   if (prices.page_ns == 0) prices.page_ns = recorded_page_ns(context.machine);
   if (prices.fast_ns == 0 || prices.slow_ns == 0)
-    return hmk::Error{options.file + ": does not tell the latencies of two tiers",
+    return hmk::Error{options.file + ": holds no latencies of two tiers",
                       "give both, for example --fast 90ns --slow 230ns"};
   if (prices.fast_ns < prices.slow_ns) return prices;
   return hmk::Error{"slow memory of " + to_text(prices.slow_ns, Unit::ns) +

@@ -18,7 +18,7 @@ hmk::Result<HeatPieces> recorded_heat(const std::string& file, const Frames& fra
   if (const auto added = frames.each([&](const auto& frame) { heat.add(frame); }); !added)
     return added.error();
   if (!heat.has_rates())
-    return hmk::Error{file + ": tells hotness and no rates, as format 1 does", "record again"};
+    return hmk::Error{file + ": holds hotness and no rates, as format 1 does", "record again"};
   if (heat.accesses() == 0)
     return hmk::Error{file + ": nothing was accessed in it", "record the program while it works"};
   return heat;

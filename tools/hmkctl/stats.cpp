@@ -30,7 +30,7 @@ Run make_stats(CLI::App& verb) {
                                 {{"below_us", "WAITS BELOW, us"}, {"count", "COUNT"}},
                                 Layout::rows,
                                 {},
-                                "nobody waited"};
+                                "no thread waited"};
     static const Table kWaits{"waits",
                               {{"count", "waits for moving pages"},
                                {"total_ns", "waited", Unit::ns},

@@ -56,7 +56,7 @@ std::string verdict_text(const Outlook& outlook) {
       return "nothing to gain as it is: " + percent_text(outlook.huge) +
              " of its memory is in huge pages, and all of them are equally warm. Hot and cold "
              "parts "
-             "of one huge page cannot be told apart.";
+             "of one huge page look alike.";
     case Verdict::streams:
       return "little to gain: it streams through its memory. What is hot in one interval is not "
              "hot in the next, so moved pages would come too late.";

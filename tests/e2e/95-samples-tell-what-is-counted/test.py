@@ -69,7 +69,7 @@ for name, memory, arguments in LOADS:
     lib.check(abs(all_loads / sum(exact) - 1) <= 0.05, f"{name} {memory}: {all_loads:.0f} loads, counted {sum(exact)}")
 
 done = lib.run(HMKCTL, "measure", "--for", "1s", check_status=False)
-lib.check(done.returncode == 1 and "do not tell where loads are served from" in done.stdout, f"without counters: {done.stdout.strip()}")
+lib.check(done.returncode == 1 and "do not report where loads are served from" in done.stdout, f"without counters: {done.stdout.strip()}")
 with open(SAMPLES, "ab") as file:
     file.write(b"\0" * 11)
 done = lib.run(HMKCTL, "measure", "--records", SAMPLES, check_status=False)
