@@ -274,9 +274,9 @@ void counted(Text& text, const json& living, const json& all) {
        {std::tuple("no_gain_bytes", "hmk_no_gain_bytes",
                    "Bytes that beat no victim or do not pay."),
         std::tuple("no_room_bytes", "hmk_no_room_bytes", "Bytes whose victims had nowhere to go."),
-        std::tuple("thrash_bytes", "hmk_thrash_bytes", "Bytes not moved because they had moved back soon."),
-        std::tuple("backed_off_bytes", "hmk_backed_off_bytes",
-                   "Bytes skipped after refusals.")}) {
+        std::tuple("thrash_bytes", "hmk_thrash_bytes",
+                   "Bytes not moved because they had moved back soon."),
+        std::tuple("backed_off_bytes", "hmk_backed_off_bytes", "Bytes skipped after refusals.")}) {
     text.family(name, "counter", help);
     lists(text, all, "stayed", {"tier"}, member);
   }

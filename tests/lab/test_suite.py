@@ -291,6 +291,11 @@ if "T.Leaks" in wanted:
         results, _ = self.ran("T.Last", "T.Gone")
         self.assertEqual([(result.name, result.outcome) for result in results], [("asan/T.Last", PASSED), ("asan/T.Gone", FAILED)])
 
+    def test_no_test_at_all_is_a_failure(self):
+        with mock.patch.object(userspace, "_listed", return_value=[]):
+            results = list(userspace.run(ROOT, "asan", None))
+        self.assertEqual([(result.name, result.outcome) for result in results], [("asan", FAILED)])
+
     def test_only_cases_that_can_run_are_taken_from_what_ctest_lists(self):
         def listed(name: str, *command: str, **properties: object) -> dict:
             return {"name": name, "properties": [{"name": key, "value": value} for key, value in properties.items()],

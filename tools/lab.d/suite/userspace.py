@@ -52,13 +52,16 @@ def run(root: Path, preset: str, chosen: Optional[List[str]], jobs: int = 2, lab
     choice = ["-R", "^(" + "|".join(re.escape(name) for name in chosen) + ")$"] if chosen is not None else []
     choice += ["-L", label] if label else []
     listed = _listed(["ctest", "--preset", preset, *choice], root)
+    if not listed:
+        yield Result(prefix, FAILED, 0.0, "ctest lists no test")
+        return
     cases, others = by_program(listed)
     environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1", UBSAN_OPTIONS="print_stacktrace=1")
     with step(f"unit, property, ABI and CLI tests ({preset})"):
         for (program, folder), named in cases.items():
             names = {case: f"{prefix}/{name}" for case, name in named.items()}
             yield from gtest.Program(Path(program), Path(folder), environment).run(names, prefix)
-        if others or not listed:
+        if others:
             yield from _ctest(root, preset, prefix, jobs, others, environment)
 
 
