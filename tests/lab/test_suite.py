@@ -301,10 +301,10 @@ if "T.Leaks" in wanted:
             return {"name": name, "properties": [{"name": key, "value": value} for key, value in properties.items()],
                     **({"command": list(command)} if command else {})}
         cases, others = userspace.by_program([
-            listed("T.A", "/b/t", "--gtest_filter=T.A", WORKING_DIRECTORY="/b"), listed("daemon.T.B", "/b/t", "--gtest_filter=T.B", WORKING_DIRECTORY="/b"),
-            listed("T.Off", "/b/t", "--gtest_filter=T.Off", WORKING_DIRECTORY="/b", DISABLED=True),
-            listed("cli.x", "/usr/bin/cmake", "-P", "x", WORKING_DIRECTORY="/b"), listed("u_NOT_BUILT", WORKING_DIRECTORY="/b")])
-        self.assertEqual((cases, others), ({("/b/t", "/b"): {"T.A": "T.A", "T.B": "daemon.T.B"}}, ["T.Off", "cli.x", "u_NOT_BUILT"]))
+            listed("T.A", "/b/t", "--gtest_filter=T.A", WORKING_DIRECTORY="/b", TIMEOUT=30.0), listed("daemon.T.B", "/b/t", "--gtest_filter=T.B", WORKING_DIRECTORY="/b", TIMEOUT=30.0),
+            listed("T.Off", "/b/t", "--gtest_filter=T.Off", WORKING_DIRECTORY="/b", TIMEOUT=30.0, DISABLED=True),
+            listed("cli.x", "/usr/bin/cmake", "-P", "x", WORKING_DIRECTORY="/b", TIMEOUT=30.0), listed("u_NOT_BUILT", WORKING_DIRECTORY="/b", TIMEOUT=30.0)])
+        self.assertEqual((cases, others), ({("/b/t", "/b", 30.0): {"T.A": "T.A", "T.B": "daemon.T.B"}}, ["T.Off", "cli.x", "u_NOT_BUILT"]))
 
 
 if __name__ == "__main__":

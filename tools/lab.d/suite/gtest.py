@@ -17,7 +17,6 @@ from typing import Dict, Iterator, List, Mapping, Sequence
 
 from suite.case import FAILED, PASSED, SKIPPED, Result
 
-CASE_SECONDS = 60.0
 LAST_LINES = 25
 ENDS = {"OK": PASSED, "FAILED": FAILED, "SKIPPED": SKIPPED}
 BEGIN = re.compile(r"^\[ RUN      \] (\S+)$")
@@ -27,7 +26,7 @@ END = re.compile(r"\[ *(OK|FAILED|SKIPPED) *\] (\S+?)(?:, where .*)? \((\d+) ms\
 class Program:
     """One program, run in `folder`; a case may take `limit` seconds."""
 
-    def __init__(self, file: Path, folder: Path, environment: Dict[str, str], limit: float = CASE_SECONDS) -> None:
+    def __init__(self, file: Path, folder: Path, environment: Dict[str, str], limit: float) -> None:
         self._file, self._folder, self._environment, self._limit = file, folder, environment, limit
 
     def run(self, cases: Mapping[str, str], prefix: str) -> Iterator[Result]:

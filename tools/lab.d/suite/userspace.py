@@ -58,23 +58,23 @@ def run(root: Path, preset: str, chosen: Optional[List[str]], jobs: int = 2, lab
     cases, others = by_program(listed)
     environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1", UBSAN_OPTIONS="print_stacktrace=1")
     with step(f"unit, property, ABI and CLI tests ({preset})"):
-        for (program, folder), named in cases.items():
+        for (program, folder, limit), named in cases.items():
             names = {case: f"{prefix}/{name}" for case, name in named.items()}
-            yield from gtest.Program(Path(program), Path(folder), environment).run(names, prefix)
+            yield from gtest.Program(Path(program), Path(folder), environment, limit).run(names, prefix)
         if others:
             yield from _ctest(root, preset, prefix, jobs, others, environment)
 
 
-def by_program(listed: List[dict]) -> "tuple[Dict[Tuple[str, str], Dict[str, str]], List[str]]":
-    """Of what ctest lists, the cases of each GoogleTest program and working folder with ctest's names, and the names of other tests."""
-    cases: Dict[Tuple[str, str], Dict[str, str]] = {}
+def by_program(listed: List[dict]) -> "tuple[Dict[Tuple[str, str, float], Dict[str, str]], List[str]]":
+    """Of what ctest lists, the cases of each GoogleTest program, folder and time limit with ctest's names, and the names of other tests."""
+    cases: Dict[Tuple[str, str, float], Dict[str, str]] = {}
     others = []
     for test in listed:
         program, *words = test.get("command", [""])
         about = {one["name"]: one["value"] for one in test.get("properties", [])}
         case = next((word.partition("=")[2] for word in words if word.startswith("--gtest_filter=")), "")
         if case and not about.get("DISABLED"):
-            cases.setdefault((program, about["WORKING_DIRECTORY"]), {})[case] = test["name"]
+            cases.setdefault((program, about["WORKING_DIRECTORY"], about["TIMEOUT"]), {})[case] = test["name"]
         else:
             others.append(test["name"])
     return cases, others
