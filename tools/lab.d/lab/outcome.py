@@ -84,7 +84,7 @@ class Outcome:
         '    0.5 a\\n   12.2 b\\n   12.2 added\\n'
         """
         last = self.times[-1] if self.times else 0.0
-        return "".join(f"{second:7.1f} {line}\n" for line, second in zip_longest(self.output, self.times[:len(self.output)], fillvalue=last))
+        return "".join(f"{second:7.1f} {line}\n" for line, second in zip_longest(self.output, self.times, fillvalue=last))
 
     @property
     def exit_code(self) -> int:

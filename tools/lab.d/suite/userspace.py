@@ -49,8 +49,7 @@ def names(folder: Path) -> List[str]:
 def run(root: Path, preset: str, chosen: Optional[List[str]], jobs: int = 2, label: str = "") -> Iterator[Result]:
     """Run all tests of a preset, or those `chosen` by name, or by `label`, a regular expression."""
     prefix = "ctest" if preset == "release" else preset
-    choice = ["-R", "^(" + "|".join(re.escape(name) for name in chosen) + ")$"] if chosen is not None else []
-    choice += ["-L", label] if label else []
+    choice = [*(_only(chosen) if chosen is not None else ()), *(["-L", label] if label else ())]
     listed = _listed(["ctest", "--preset", preset, *choice], root)
     if not listed:
         yield Result(prefix, FAILED, 0.0, "ctest lists no test")
@@ -59,8 +58,8 @@ def run(root: Path, preset: str, chosen: Optional[List[str]], jobs: int = 2, lab
     environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1", UBSAN_OPTIONS="print_stacktrace=1")
     with step(f"unit, property, ABI and CLI tests ({preset})"):
         for (program, folder, limit), named in cases.items():
-            names = {case: f"{prefix}/{name}" for case, name in named.items()}
-            yield from gtest.Program(Path(program), Path(folder), environment, limit).run(names, prefix)
+            as_told = {case: f"{prefix}/{name}" for case, name in named.items()}
+            yield from gtest.Program(Path(program), Path(folder), environment, limit).run(as_told, prefix)
         if others:
             yield from _ctest(root, preset, prefix, jobs, others, environment)
 
@@ -80,6 +79,11 @@ def by_program(listed: List[dict]) -> "tuple[Dict[Tuple[str, str, float], Dict[s
     return cases, others
 
 
+def _only(named: Sequence[str]) -> List[str]:
+    """What makes ctest take these tests and no other."""
+    return ["-R", "^(" + "|".join(map(re.escape, named)) + ")$"]
+
+
 def _listed(command: Sequence[str], folder: Optional[Path] = None) -> List[dict]:
     done = subprocess.run([*command, "--show-only=json-v1"], cwd=folder, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -90,8 +94,7 @@ def _ctest(root: Path, preset: str, prefix: str, jobs: int, named: Sequence[str]
     """The tests `named`, each in a process of its own."""
     junit = root.resolve() / "build" / preset / "results.xml"
     junit.unlink(missing_ok=True)
-    command = ["ctest", "--preset", preset, f"-j{jobs}", "--timeout", "120", "--output-junit", str(junit),
-               "-R", "^(" + "|".join(map(re.escape, named)) + ")$"]
+    command = ["ctest", "--preset", preset, f"-j{jobs}", "--timeout", "120", "--output-junit", str(junit), *_only(named)]
     done = subprocess.run(command, cwd=root, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     if not junit.exists():
         yield Result(prefix, FAILED, 0.0, "ctest gave no results", tuple(done.stdout.splitlines()[-LAST_LINES:]))
