@@ -161,7 +161,7 @@ u64 hmk_charge_since(struct hmk_profile *p, u64 begin)
  */
 u64 hmk_charge_fixed(const struct hmk_profile *p)
 {
-	return p->cost.fixed_ns + 2 * p->cost.fixed_dev_ns;
+	return p->cost.fixed.ns + 2 * p->cost.fixed.dev_ns;
 }
 
 static u64 charge_share(const struct hmk_params *params, u64 all)

@@ -14,11 +14,9 @@ static bool cost_is_early(const struct hmk_profile *p)
 
 static void cost_track_fixed(struct hmk_profile *p, u64 fixed_ns)
 {
-	u64 before = cost_is_early(p) ? fixed_ns : p->cost.fixed_ns;
-	u64 off = fixed_ns > before ? fixed_ns - before : before - fixed_ns;
-
-	p->cost.fixed_ns = hmk_budget_track_fixed(before, fixed_ns);
-	p->cost.fixed_dev_ns = hmk_budget_track_fixed(p->cost.fixed_dev_ns, off);
+	if (cost_is_early(p))
+		p->cost.fixed = (struct hmk_budget_cost){};
+	hmk_budget_track_cost(&p->cost.fixed, fixed_ns);
 }
 
 /*

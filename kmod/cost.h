@@ -3,6 +3,7 @@
 #define HMK_COST_H
 
 #include <linux/types.h>
+#include <hmk/core/budget.h>
 
 struct hmk_profile;
 
@@ -12,8 +13,7 @@ struct hmk_costs {
 	u32 sample_ns;		/* all its looks, its share of flushes and waits included */
 	u32 choice_ns;		/* choosing it */
 	u64 group_ns;		/* a group, beside its looks */
-	u64 fixed_ns;		/* everything but samples and census */
-	u64 fixed_dev_ns;	/* how far an interval was from that */
+	struct hmk_budget_cost fixed;	/* everything but samples and census, of an interval */
 };
 
 void hmk_cost_track(struct hmk_profile *p, u64 profile_ns);

@@ -156,6 +156,24 @@ __u32 hmk_budget_track(__u32 old_ns, __u32 now_ns)
 }
 
 /**
+ * hmk_budget_track_cost() - moving averages of a cost and of its deviation (HK-30).
+ * @cost:   so far; all 0: none yet.
+ * @now_ns: measured in the last interval.
+ *
+ * One measurement does not tell how far the next one may be from it: a quarter, until others
+ * tell. Without it the second interval would be planned as if nothing could vary (RFC 6298
+ * 2.2 begins round-trip times in the same way, with a half).
+ */
+void hmk_budget_track_cost(struct hmk_budget_cost *cost, __u64 now_ns)
+{
+	__u64 off = now_ns > cost->ns ? now_ns - cost->ns : cost->ns - now_ns;
+
+	cost->dev_ns = cost->ns ? hmk_budget_track_fixed(cost->dev_ns, off) :
+				  now_ns / TRACK_WEIGHT;
+	cost->ns = hmk_budget_track_fixed(cost->ns, now_ns);
+}
+
+/**
  * hmk_budget_forget() - an average after an interval in which nothing was measured.
  * @old_ns: average so far; 0: none yet.
  *

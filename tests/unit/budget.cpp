@@ -121,6 +121,29 @@ TEST(BudgetTrack, DoesNotOverflow) {
   EXPECT_EQ(hmk_budget_track_fixed(1, kMax64), 1 + (kMax64 - 1) / 4 + 1);
 }
 
+TEST(BudgetTrack, OneMeasurementLeavesAQuarterOfDoubt) {
+  hmk_budget_cost cost{};
+  hmk_budget_track_cost(&cost, 1'700'000);
+  EXPECT_EQ(cost.ns, 1'700'000u);
+  EXPECT_EQ(cost.dev_ns, 425'000u);
+  hmk_budget_track_cost(&cost, 1'700'000);
+  EXPECT_EQ(cost.dev_ns, 318'750u) << "the second says that it varies less";
+  hmk_budget_track_cost(&cost, 2'550'000);
+  EXPECT_EQ(cost.ns, 1'912'500u);
+  EXPECT_EQ(cost.dev_ns, 318'750u + (850'000u - 318'750u) / 4 + 1);
+}
+
+TEST(BudgetTrack, AConstantCostLosesItsDoubt) {
+  hmk_budget_cost cost{};
+  for (int i = 0; i < 60; ++i) hmk_budget_track_cost(&cost, 1000);
+  EXPECT_EQ(cost.ns, 1000u);
+  EXPECT_EQ(cost.dev_ns, 0u);
+  cost = {};
+  hmk_budget_track_cost(&cost, kMax64);
+  hmk_budget_track_cost(&cost, 1);
+  EXPECT_EQ(cost.ns, kMax64 - (kMax64 - 1) / 4 - 1) << "and nothing overflows";
+}
+
 TEST(BudgetTrack, ForgetsAQuarterOfWhatIsNotMeasuredDownToTheLeast) {
   EXPECT_EQ(hmk_budget_forget(0), 0u);
   EXPECT_EQ(hmk_budget_forget(1), 1u);

@@ -26,6 +26,12 @@ struct hmk_tau_rule {
 	__u32 limit_q16;	/* cap of the last resort: num_scans */
 };
 
+/* What work costs, and how far a measurement is from that. All 0: none yet. */
+struct hmk_budget_cost {
+	__u64 ns;
+	__u64 dev_ns;
+};
+
 __u64 hmk_budget_ns(__u64 interval_ns, __u32 budget_bp);
 __u32 hmk_budget_num_ps(__u64 interval_ns, __u32 budget_bp, __u32 scan_cost_ns,
 			__u32 num_scans, __u64 fixed_ns);
@@ -36,6 +42,7 @@ __u32 hmk_budget_plan(__u64 budget_ns, __u32 aim_percent, __u32 scan_cost_ns,
 		      __u32 num_scans, __u64 fixed_ns);
 __u32 hmk_budget_track(__u32 old_ns, __u32 now_ns);
 __u64 hmk_budget_track_fixed(__u64 old_ns, __u64 now_ns);
+void hmk_budget_track_cost(struct hmk_budget_cost *cost, __u64 now_ns);
 __u64 hmk_budget_forget(__u64 old_ns);
 
 struct hmk_tau_rule hmk_budget_tau_rule(__u32 num_scans, __u32 tau1_q16,
