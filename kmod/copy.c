@@ -161,7 +161,8 @@ static void copy_in_parallel(struct hmk_chunk *c, int source)
 }
 
 /*
- * How many pages the node can give and still be above the low watermark of all its zones.
+ * How many pages the node can give and still be above the low watermark of all its zones, and
+ * what a zone keeps for others (lowmem_reserve) beyond that.
  * Below it the next allocation of anybody wakes kswapd, for what only we have asked
  * for. hmkd plans for the high one: what lies between is for moves that cross.
  * What lies in a CPU's list is not counted: of which kind and size is not told. It is taken
@@ -170,15 +171,18 @@ static void copy_in_parallel(struct hmk_chunk *c, int source)
 static unsigned long room_on(int node)
 {
 	struct zone *zone = NODE_DATA(node)->node_zones, *end = zone + MAX_NR_ZONES;
-	unsigned long free = 0, kept = 0;
+	unsigned long room = 0;
 
 	for (; zone < end; zone++) {
+		unsigned long free, kept;
+
 		if (!populated_zone(zone))
 			continue;
-		free += zone_page_state(zone, NR_FREE_PAGES);
-		kept += low_wmark_pages(zone);
+		free = zone_page_state(zone, NR_FREE_PAGES);
+		kept = low_wmark_pages(zone) + zone->lowmem_reserve[ZONE_MOVABLE];
+		room += free > kept ? free - kept : 0;
 	}
-	return free > kept ? free - kept : 0;
+	return room;
 }
 
 /*

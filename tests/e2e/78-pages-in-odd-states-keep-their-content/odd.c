@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/hmk.h>
 #include <linux/kernel-page-flags.h>
+#include <linux/mempolicy.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -332,17 +334,18 @@ static void counted(void)
 }
 
 /* Somebody else has filled the node nearly to its watermark: of six areas some find room. */
-static void full(void)
+static void full(int node)
 {
+	const unsigned long other = node ? 1 : 2;
 	uint64_t nr = 0, no_room = 0, parts = 0;
 
-	pin(0);	/* of another node: no area begins where it is to go */
+	must(!syscall(SYS_set_mempolicy, MPOL_PREFERRED, &other, 64), "no area begins where it is to go");
 	attach(getpid());
 	for (unsigned round = 0; round < 12; round++) {
 		struct hmk_range_result r;
 
 		map(-1, 0);
-		r = move_to(1, 0);
+		r = move_to(node, 0);
 		nr += moved(&r);
 		no_room += r.refused[HMK_REFUSED_NO_ROOM];
 		parts += moved(&r) && r.refused[HMK_REFUSED_NO_ROOM];
@@ -430,7 +433,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "halved"))
 		halved();
 	else if (!strcmp(what, "full"))
-		full();
+		full(argc > 2 ? atoi(argv[2]) : 0);
 	else if (!strcmp(what, "counted"))
 		counted();
 	else if (!strcmp(what, "unreadable"))
