@@ -272,10 +272,12 @@ void counted(Text& text, const json& living, const json& all) {
   lists(text, all, "pairs", {"from_tier", "to_tier"}, "moved_bytes");
   for (const auto& [member, name, help] :
        {std::tuple("no_gain_bytes", "hmk_no_gain_bytes",
-                   "Bytes that beat no victim or do not pay."),
-        std::tuple("no_room_bytes", "hmk_no_room_bytes", "Bytes whose victims had nowhere to go."),
-        std::tuple("thrash_bytes", "hmk_thrash_bytes",
-                   "Bytes not moved because they had moved back soon."),
+                   "Hot bytes not promoted because the move would not pay off."),
+        std::tuple("no_room_bytes", "hmk_no_room_bytes",
+                   "Hot bytes not promoted because nothing could be demoted to make room."),
+        std::tuple(
+            "thrash_bytes", "hmk_thrash_bytes",
+            "Hot bytes not promoted because they were moved back soon after an earlier move."),
         std::tuple("backed_off_bytes", "hmk_backed_off_bytes", "Bytes skipped after refusals.")}) {
     text.family(name, "counter", help);
     lists(text, all, "stayed", {"tier"}, member);
