@@ -22,6 +22,7 @@
 #include "device/kernel_device.hpp"
 #include "device/tracker.hpp"
 #include "topology/process.hpp"
+#include "util/clock.hpp"
 #include "util/fd.hpp"
 
 namespace hmk {
@@ -32,10 +33,7 @@ constexpr std::size_t kBatch = 8'192;  // pages of one move_pages(2)
 const Bindings kUnbound;
 
 std::uint64_t now_ns(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(time.tv_nsec);
+  return static_cast<std::uint64_t>(now_of(clock).count());
 }
 
 /// move_pages(2): without `nodes` it tells in `status` where pages are. 0 or the errno.

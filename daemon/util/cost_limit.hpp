@@ -8,7 +8,8 @@
 #pragma once
 
 #include <chrono>
-#include <ctime>
+
+#include "util/clock.hpp"
 
 namespace hmk {
 
@@ -18,21 +19,14 @@ class CostLimit {
   /// Due or not. It takes one part in `parts` of the time at most; 0: it is due at once again.
   template <class Step>
   void run(unsigned parts, const Step& step) {
-    const std::chrono::nanoseconds before = cpu_time();
+    const auto before = now_of(CLOCK_THREAD_CPUTIME_ID);
     step();
-    next_ =
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(parts * (cpu_time() - before));
+    const auto took = now_of(CLOCK_THREAD_CPUTIME_ID) - before;
+    next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(parts * took);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-
-  /// Of this thread.
-  static std::chrono::nanoseconds cpu_time() {
-    timespec now{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-  }
 
   Clock::time_point next_;  // the first is due at once
 };

@@ -33,4 +33,10 @@ inline std::optional<std::string> read_text(const std::filesystem::path& path) {
   }
 }
 
+/// Of a file; empty when it cannot be read.
+inline std::string first_line(const std::filesystem::path& path) {
+  const std::string text = read_text(path).value_or("");
+  return text.substr(0, text.find('\n'));
+}
+
 }  // namespace hmk

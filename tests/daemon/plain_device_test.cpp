@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <ctime>
 #include <sstream>
 
 #include "device/tracker.hpp"
 #include "support/sizes.hpp"
 #include "tree.hpp"
+#include "util/clock.hpp"
 #include "util/file.hpp"
 
 namespace hmk {
@@ -164,15 +164,6 @@ class PlainDeviceTest : public ::testing::Test {
       if (!events->empty()) return events->front().kind;
     }
   }
-  /// CPU time that a process has had.
-  static std::uint64_t cpu_ns(pid_t pid) {
-    clockid_t clock{};
-    timespec time{};
-    EXPECT_EQ(::clock_getcpuclockid(pid, &clock), 0);
-    EXPECT_EQ(::clock_gettime(clock, &time), 0);
-    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(time.tv_nsec);
-  }
   static double hotness_at(const Snapshot& table, std::uint64_t address) {
     for (const hmk_record& record : table.records)
       if (record.start <= address && address - record.start < record.length)
@@ -198,7 +189,7 @@ TEST_F(PlainDeviceTest, SeesWhatIsWrittenAndWhenTheProcessEnds) {
   EXPECT_TRUE(can_move(*session));
   double hot = 0, cold = 3;
   // A second of the child's own: beside other work it runs in few of the intervals.
-  while (cpu_ns(child_) < 1'000'000'000 && (hot < 1.0 || cold > 0.2)) {
+  while (cpu_time_of(child_).value() < std::chrono::seconds(1) && (hot < 1.0 || cold > 0.2)) {
     ASSERT_EQ(next_event(device), static_cast<unsigned>(HMK_EVENT_INTERVAL));
     const auto table = device.snapshot();
     ASSERT_TRUE(table);

@@ -16,12 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using State = Finding::State;
 
-/// The first line of a file; empty when it cannot be read.
-std::string line_of(const fs::path& path) {
-  std::string text = hmk::read_text(path).value_or("");
-  return text.substr(0, text.find('\n'));
-}
-
 /// "always [madvise] never" -> "madvise"
 std::string chosen(const std::string& line) {
   const std::size_t open = line.find('['), close = line.find(']');
@@ -42,7 +36,8 @@ void check_config(const fs::path& root, const std::string& release, Findings& ou
 }
 
 void check_huge_pages(const fs::path& root, Findings& out) {
-  const std::string mode = chosen(line_of(root / "sys/kernel/mm/transparent_hugepage/enabled"));
+  const std::string mode =
+      chosen(hmk::first_line(root / "sys/kernel/mm/transparent_hugepage/enabled"));
   if (mode.empty()) return out.push_back({State::note, "huge pages", "not in this kernel"});
   out.push_back({mode == "never" ? State::note : State::ok, "huge pages", mode,
                  mode == "never" ? "profiling costs more on small pages; consider 'madvise'" : ""});
@@ -78,7 +73,7 @@ void check_damon(const fs::path& root, Findings& out) {
   std::error_code ignored;
   int running = 0;
   for (const auto& entry : fs::directory_iterator(all, ignored))
-    if (line_of(entry.path() / "state") == "on") ++running;
+    if (hmk::first_line(entry.path() / "state") == "on") ++running;
   if (running == 0) return out.push_back({State::ok, "DAMON", "no kdamond runs"});
   out.push_back(
       {State::warn, "DAMON",
@@ -101,12 +96,12 @@ std::string latency_text(const hmk::Tier& tier) {
 }  // namespace
 
 void check_kernel(const fs::path& root, Findings& out) {
-  const std::string release = line_of(root / "proc/sys/kernel/osrelease");
+  const std::string release = hmk::first_line(root / "proc/sys/kernel/osrelease");
   const bool is_tested = release.starts_with("6.1.") || release.starts_with("6.12");
   out.push_back({is_tested ? State::ok : State::note, "kernel", release,
                  is_tested ? "" : "hmk is tested on 6.1 and 6.12"});
   check_config(root, release, out);
-  const std::string lockdown = chosen(line_of(root / "sys/kernel/security/lockdown"));
+  const std::string lockdown = chosen(hmk::first_line(root / "sys/kernel/security/lockdown"));
   if (!lockdown.empty() && lockdown != "none")
     out.push_back({State::note, "lockdown", lockdown, "only a signed hmk.ko loads"});
   const bool has_btf = fs::exists(root / "sys/kernel/btf/vmlinux");
@@ -117,7 +112,7 @@ void check_kernel(const fs::path& root, Findings& out) {
 
 void check_rivals(const fs::path& root, Findings& out) {
   for (const Rival& rival : kRivals) {
-    const std::string now = line_of(root / rival.file);
+    const std::string now = hmk::first_line(root / rival.file);
     if (now.empty() || now == rival.calm) {
       out.push_back({State::ok, rival.check, now.empty() ? "not in this kernel" : rival.off});
     } else {
@@ -180,7 +175,7 @@ void check_rights(const fs::path& root, Findings& out) {
   out.push_back({may_all ? State::ok : State::note, "this user",
                  may_all ? "may manage every process" : "may manage processes of its own only",
                  may_all ? "" : "run hmkd as a service: systemctl start hmkd"});
-  if (line_of(root / "proc/sys/kernel/yama/ptrace_scope") == "3")
+  if (hmk::first_line(root / "proc/sys/kernel/yama/ptrace_scope") == "3")
     out.push_back({State::warn, "ptrace",
                    "kernel.yama.ptrace_scope is 3: no process may be attached",
                    "it can be lowered by a reboot only"});

@@ -27,26 +27,19 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
   return value;
 }
 
-std::string first_line(const fs::path& file) {
-  std::istringstream lines(hmk::read_text(file).value_or(""));
-  std::string line;
-  std::getline(lines, line);
-  return line;
-}
-
 /// One PMU's folder below /sys/bus/event_source/devices.
 class Pmu {
  public:
   explicit Pmu(fs::path folder) : folder_(std::move(folder)) {}
 
-  std::optional<std::uint64_t> type() const { return number_of(first_line(folder_ / "type")); }
+  std::optional<std::uint64_t> type() const { return number_of(hmk::first_line(folder_ / "type")); }
   bool has_event(const char* name) const { return fs::exists(folder_ / "events" / name); }
   bool has_term(const char* name) const { return fs::exists(folder_ / "format" / name); }
 
   /// An event's terms, "event=0xcd,umask=0x1,ldlat=3"; one that stands alone is 1.
   std::map<std::string, std::uint64_t> terms_of(const char* event) const {
     std::map<std::string, std::uint64_t> terms;
-    std::istringstream words(first_line(folder_ / "events" / event));
+    std::istringstream words(hmk::first_line(folder_ / "events" / event));
     for (std::string word; std::getline(words, word, ',');) {
       const std::size_t sign = word.find('=');
       terms[word.substr(0, sign)] =
@@ -57,7 +50,7 @@ class Pmu {
 
   /// Puts a value where format/TERM says, "config:0-7,32-35". False where it does not.
   bool put(LoadEvent& event, const std::string& term, std::uint64_t value) const {
-    const std::string place = first_line(folder_ / "format" / term);
+    const std::string place = hmk::first_line(folder_ / "format" / term);
     const std::size_t colon = place.find(':');
     if (colon == place.npos || colon + 1 == place.size()) return false;
     const std::string field = place.substr(0, colon);

@@ -7,13 +7,13 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <ctime>
 
 #include "load_sampler.hpp"
 #include "sample_pace.hpp"
 #include "status_line.hpp"
 #include "topology/process.hpp"
 #include "topology/tiers.hpp"
+#include "util/clock.hpp"
 #include "util/file.hpp"
 #include "verb.hpp"
 #include "watch.hpp"
@@ -42,9 +42,7 @@ struct Measured {
 };
 
 double own_cpu_ns() {
-  timespec used{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
+  return static_cast<double>(hmk::now_of(CLOCK_PROCESS_CPUTIME_ID).count());
 }
 
 bool is_any_left(const std::vector<int>& pids) {

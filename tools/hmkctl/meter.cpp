@@ -18,9 +18,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <optional>
+
+#include "util/clock.hpp"
 
 namespace hmkctl {
 namespace {
@@ -234,12 +235,9 @@ hmk::Result<Reading> InstructionMeter::read() {
     instructions += static_cast<double>(seen.count) * static_cast<double>(seen.enabled) /
                     static_cast<double>(seen.running);
   }
-  clockid_t clock{};
-  timespec used{};
-  if (::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &used) != 0)
-    return hmk::Error{"PID " + std::to_string(pid_) + " has ended", ""};
-  return Reading{instructions,
-                 static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9};
+  const auto used = hmk::cpu_time_of(pid_);
+  if (!used) return hmk::Error{"PID " + std::to_string(pid_) + " has ended", ""};
+  return Reading{instructions, std::chrono::duration<double>(*used).count()};
 }
 
 hmk::Result<double> figure_between(const Meter& meter, const Reading& before,

@@ -2,8 +2,8 @@
 #include "trial.hpp"
 
 #include <algorithm>
-#include <ctime>
 
+#include "util/clock.hpp"
 #include "util/file.hpp"
 #include "verdict_text.hpp"
 
@@ -16,12 +16,9 @@ using Clock = std::chrono::steady_clock;
 /// CPU time of the process so far; 0 where the PID is another's here (of another namespace).
 double cpu_ns(const hmk::RecordedTarget& target) {
   const auto comm = hmk::read_text("/proc/" + std::to_string(target.pid) + "/comm");
-  clockid_t clock{};
-  timespec used{};
-  if (comm.value_or("") != target.comm + "\n" || ::clock_getcpuclockid(target.pid, &clock) != 0 ||
-      ::clock_gettime(clock, &used) != 0)
-    return 0;
-  return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
+  const auto used = hmk::cpu_time_of(target.pid);
+  if (comm.value_or("") != target.comm + "\n" || !used) return 0;
+  return static_cast<double>(used->count());
 }
 
 double number(const json& value) {
