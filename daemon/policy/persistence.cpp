@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <numeric>
+#include <utility>
 
 #include "policy/gain.hpp"
 #include "policy/rate_scale.hpp"
@@ -13,10 +14,12 @@
 namespace hmk::policy {
 namespace {
 
-constexpr unsigned kMemory = 8;      // shares in a moving average
-constexpr double kContrast = 0.05;   // of heat, at least beyond what is everywhere
-constexpr double kChanged = 0.5;     // of what is usually left after the longest lag
-constexpr std::size_t kSettled = 3;  // a lag of 4 intervals is known
+constexpr unsigned kMemory = 8;     // shares in a moving average
+constexpr double kContrast = 0.05;  // of heat, at least beyond what is everywhere
+constexpr unsigned kOld = 3;        // intervals: heat of then has settled
+constexpr double kChanged = 0.5;    // of the old heat that usually stays
+constexpr double kLeveled = 0.4;    // of what of it usually stands out
+constexpr double kLasting = 0.25;   // of heat, at least, for the usual to say something
 
 float rate_per_page(const Heat& heat) {
   return static_cast<float>(accesses_per_s(heat, kPage));
@@ -132,20 +135,29 @@ Persistence::Left Persistence::left_of(const Cohort& then, std::span<const Regio
   return {kept / all, std::max((kept - any) / (all - any), -1.0)};
 }
 
+bool Persistence::Old::has_fallen_with(const Old& last) const {
+  if (lags == 0 || last.lags == 0) return false;
+  const auto falls = [&](double Left::*what, double part) {
+    const double before = usual.*what + last.usual.*what;
+    return before >= kLasting * (lags + last.lags) && is.*what + last.is.*what < part * before;
+  };
+  return falls(&Left::stays, kChanged) || falls(&Left::stands_out, kLeveled);
+}
+
 void Persistence::saw(std::span<const RegionView> regions, std::span<const float> hits,
                       Bytes resident, std::span<const RegionView> parts) {
   Seen now(regions, hits, resident, parts);
-  const std::size_t known = stays_.known();
-  has_changed_ = false;
+  Old old;
   for (std::size_t lag = 0; lag < kLags.size() && kLags[lag] <= cohorts_.size(); ++lag) {
     const Cohort& then = cohorts_[kLags[lag] - 1];
     if (then.empty()) continue;  // it did nothing then
     const Left left = left_of(then, regions, now);
-    const double usual = known > kSettled ? *stays_.share(known - 1) : 0;
-    if (lag == 0) has_changed_ = left.stays < kChanged * usual;
+    if (const auto usual = stays_.share(lag); usual && kLags[lag] >= kOld)
+      old.add(left, {*usual, *stands_out_.share(lag)});
     stays_.add(lag, left.stays);
     stands_out_.add(lag, left.stands_out);
   }
+  has_changed_ = old.has_fallen_with(std::exchange(old_, old));
   cohorts_.push_front(std::move(now.cohort));
   if (cohorts_.size() > kLags.back()) cohorts_.pop_back();
 }

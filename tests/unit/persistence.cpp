@@ -138,6 +138,8 @@ TEST(Persistence, AJumpIsAChangeAndARepeatedOneIsNot) {
     EXPECT_FALSE(persistence.has_changed()) << k;
   }
   see(persistence, [](auto i) { return i >= 512 && i < 576; });
+  EXPECT_FALSE(persistence.has_changed()) << "one interval may have been read badly";
+  see(persistence, [](auto i) { return i >= 512 && i < 576; });
   EXPECT_TRUE(persistence.has_changed());
   unsigned changes = 0;
   for (std::uint64_t k = 0; k < 80; ++k) {
@@ -145,6 +147,42 @@ TEST(Persistence, AJumpIsAChangeAndARepeatedOneIsNot) {
     changes += k > 24 && persistence.has_changed();
   }
   EXPECT_EQ(changes, 0u) << "it always does that";
+}
+
+// An eighth of a small budget: old heat reads a half as hot one time and as before the next.
+TEST(Persistence, AnIntervalThatWasReadBadlyIsNoChange) {
+  Persistence persistence;
+  for (int k = 0; k < 60; ++k) {
+    const int log_hotter = k % 10 == 9 ? 1 : 6;
+    see(
+        persistence, [](auto i) { return i < 64; }, log_hotter);
+    EXPECT_FALSE(persistence.has_changed()) << k;
+  }
+}
+
+// What was hot is as warm as anything now, and all is warmer: half of its heat stays.
+TEST(Persistence, OldHeatThatStandsOutNoMoreIsAChange) {
+  Persistence persistence;
+  for (int k = 0; k < 20; ++k)
+    see(
+        persistence, [](auto i) { return i < 64; }, 2);
+  bool has_changed = false;
+  for (int k = 0; k < 2; ++k) {
+    std::vector<RegionView> regions;
+    std::vector<float> hits;
+    for (std::uint64_t i = 0; i < kRegions; ++i) {
+      RegionView r = region(2 * i, 2, 0, i >= 512 && i < 576 ? 2 : 1);
+      r.hi_q16 = r.whi_q16;
+      r.rate_q8 = static_cast<std::int16_t>(256 * (i >= 512 && i < 576 ? 3 : 1.5));
+      r.rate_dev_q8 = 0;
+      regions.push_back(r);
+      hits.push_back(static_cast<float>(accesses_per_s(heat_of(r), r.resident)));
+    }
+    persistence.saw(regions, hits, kRegions * 2 * kMiB);
+    has_changed = persistence.has_changed();
+  }
+  EXPECT_GT(persistence.stays().share(0).value(), 0.5);
+  EXPECT_TRUE(has_changed);
 }
 
 TEST(Persistence, WhatChanceExplainsHasNotGone) {
