@@ -10,7 +10,6 @@ A test says in comments at its top what it needs, for example
     # count: yes             with the counting plugin (default: no)
     # pages: yes             which counts per page too (default: no)
     # samples: 997           of so many loads that memory serves, one becomes a record of perf's (default: none)
-    # samples: 997           of so many loads that memory serves, one becomes a record as perf's (default: none)
     # module: no             does not need hmk.ko (default: yes, path in $HMK_MODULE, not loaded)
     # packages: trinity      programs it runs that not every run needs
     # selftests: yes         the kernel's own mm tests, folder in $HMK_SELFTESTS (default: no)
