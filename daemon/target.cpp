@@ -184,8 +184,9 @@ void Target::spend() {
   if (const Result<void> done = device().set(params); !done)
     spdlog::warn("budget kept pid={} reason=\"{}\"", pid_, done.error().line());
   else
-    spdlog::debug("effort pid={} comm={} budget_percent={:.2f}", pid_,
-                  printable_word(process_.comm), params.budget_bp / 100.0);
+    spdlog::debug("effort pid={} comm={} budget_percent={:.2f} has_changed={}", pid_,
+                  printable_word(process_.comm), params.budget_bp / 100.0,
+                  balance_.persistence().has_changed());
 }
 
 Target::State Target::handle_events(const Surroundings& around) {

@@ -20,6 +20,7 @@ constexpr unsigned kOld = 3;        // intervals: heat of then has settled
 constexpr double kChanged = 0.5;    // of the old heat that usually stays
 constexpr double kLeveled = 0.4;    // of what of it usually stands out
 constexpr double kLasting = 0.25;   // of heat, at least, for the usual to say something
+constexpr double kFaint = 0.5;      // of the usual rate of all: little was read, or little done
 
 float rate_per_page(const Heat& heat) {
   return static_cast<float>(accesses_per_s(heat, kPage));
@@ -62,6 +63,7 @@ struct Persistence::Seen {
        std::span<const RegionView> parts);
   float rate_of(const RegionView& region) const;
   double mean_up_to(double most) const;
+  double mean() const { return any.empty() ? 0 : sums.back() / static_cast<double>(any.size()); }
 };
 
 /// In one pass: there may be 50 MiB of regions.
@@ -157,7 +159,11 @@ void Persistence::saw(std::span<const RegionView> regions, std::span<const float
     stays_.add(lag, left.stays);
     stands_out_.add(lag, left.stands_out);
   }
-  has_changed_ = old.has_fallen_with(std::exchange(old_, old));
+  const bool is_faint = now.mean() < kFaint * mean_;
+  const bool counts = !is_faint || was_faint_;
+  was_faint_ = is_faint;
+  has_changed_ = counts && old.has_fallen_with(std::exchange(old_, old));
+  if (counts) mean_ += (now.mean() - mean_) / (mean_ > 0 ? kMemory : 1);
   cohorts_.push_front(std::move(now.cohort));
   if (cohorts_.size() > kLags.back()) cohorts_.pop_back();
 }

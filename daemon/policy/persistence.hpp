@@ -55,8 +55,8 @@ class Persistence {
   const Curve& stays() const { return stays_; }
   const Curve& stands_out() const { return stands_out_; }
   /// In the last two intervals much less than usual was left of the heat of three and more
-  /// intervals before: it has moved. One such interval may have been read badly: with a hundredth
-  /// of a CPU one in some fifty is.
+  /// intervals before: it has moved. One in which all memory is at half of its usual rate does not
+  /// count, two in a row do: with a small budget one in some twenty is read badly.
   bool has_changed() const { return has_changed_; }
 
  private:
@@ -91,7 +91,8 @@ class Persistence {
   Curve stays_{1};
   Curve stands_out_{0};
   Old old_;
-  bool has_changed_ = false;
+  double mean_ = 0;  // accesses a second to a page, any page
+  bool was_faint_ = false, has_changed_ = false;
 };
 
 }  // namespace hmk::policy

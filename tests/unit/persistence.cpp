@@ -149,11 +149,11 @@ TEST(Persistence, AJumpIsAChangeAndARepeatedOneIsNot) {
   EXPECT_EQ(changes, 0u) << "it always does that";
 }
 
-// An eighth of a small budget: old heat reads a half as hot one time and as before the next.
-TEST(Persistence, AnIntervalThatWasReadBadlyIsNoChange) {
+// With a small budget heat reads as next to nothing at times and as before the next.
+TEST(Persistence, TwoIntervalsThatWereReadBadlyAreNoChange) {
   Persistence persistence;
   for (int k = 0; k < 60; ++k) {
-    const int log_hotter = k % 10 == 9 ? 1 : 6;
+    const int log_hotter = k % 10 >= 8 ? 1 : 6;
     see(
         persistence, [](auto i) { return i < 64; }, log_hotter);
     EXPECT_FALSE(persistence.has_changed()) << k;
@@ -183,6 +183,18 @@ TEST(Persistence, OldHeatThatStandsOutNoMoreIsAChange) {
   }
   EXPECT_GT(persistence.stays().share(0).value(), 0.5);
   EXPECT_TRUE(has_changed);
+}
+
+TEST(Persistence, HeatThatMovesAndFallsIsAChangeAfterOneIntervalMore) {
+  Persistence persistence;
+  for (int k = 0; k < 20; ++k) see(persistence, [](auto i) { return i < 64; });
+  std::vector<bool> seen;
+  for (int k = 0; k < 3; ++k) {
+    see(
+        persistence, [](auto i) { return i >= 512 && i < 576; }, 4);
+    seen.push_back(persistence.has_changed());
+  }
+  EXPECT_EQ(seen, (std::vector<bool>{false, false, true}));
 }
 
 TEST(Persistence, WhatChanceExplainsHasNotGone) {

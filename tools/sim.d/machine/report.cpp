@@ -31,7 +31,8 @@ ordered_json to_json(const std::vector<Moment>& moments) {
                     {"promoted_bytes", at.risen},
                     {"demoted_bytes", at.fallen},
                     {"horizon", rounded(at.horizon)},
-                    {"governor_divisor", at.divisor}});
+                    {"governor_divisor", at.divisor},
+                    {"budget_percent", rounded(at.budget_percent)}});
   return list;
 }
 

@@ -175,6 +175,7 @@ class Managed {
     moments_.back().horizon =
         balance.persistence().stands_out().horizon(horizon_for(question_.config, seq_));
     moments_.back().divisor = balance.governor().divisor();
+    moments_.back().budget_percent = host_.budget_percent();
     watcher_.set_budget(host_.budget_percent());
     watcher_.begin();
     interval_end_ += interval_ns_;

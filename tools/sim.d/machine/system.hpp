@@ -56,6 +56,7 @@ struct Moment {
   Bytes risen = 0, fallen = 0;  // since the beginning
   double horizon = 0;           // intervals
   unsigned divisor = 1;         // the governor's, of promote_limit
+  double budget_percent = 0;    // of profiling, from here on
 };
 
 struct Answer {
