@@ -151,7 +151,10 @@ TEST_F(AppTest, TheGovernorSlowsWhatDoesNotPayUntilTheProgramChanges) {
   play(policy::Governor::kPatience + 1, false);
   EXPECT_EQ(target("gain")["promote_limit_divisor"], 2);
   EXPECT_TRUE(target("gain")["text"].get<std::string>().ends_with(", promote limit 1/2"));
-  play(policy::Governor::kPatience + 2, true);
+  for (std::uint64_t seq = 2; seq <= 3; ++seq) {  // one may have been read badly
+    EXPECT_EQ(target("gain")["promote_limit_divisor"], 2) << seq;
+    play(policy::Governor::kPatience + seq, true);
+  }
   EXPECT_EQ(target("gain")["promote_limit_divisor"], 1);
 }
 
