@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // How much of the profiling budget one process is worth: as long as profiling takes more than what
-// its plans would save for as long as heat lasts it halves, down to a 32nd, which notices a
+// its plans would save for as long as heat lasts it halves, down to an eighth, which notices a
 // change; when it is worth twice as much, or the program has changed, it is whole.
 //
 //   if (effort.saw({.earns = saves * horizon, .takes = profiling}))
@@ -14,7 +14,7 @@ namespace hmk::policy {
 
 class Effort {
  public:
-  static constexpr unsigned kSlowest = 5;   // halvings
+  static constexpr unsigned kSlowest = 3;   // halvings
   static constexpr unsigned kPatience = 8;  // intervals of loss for a halving
 
   struct Seen {

@@ -146,6 +146,15 @@ bool Persistence::Old::has_fallen_with(const Old& last) const {
   return falls(&Left::stays, kChanged) || falls(&Left::stands_out, kLeveled);
 }
 
+/// `mean`: accesses a second to any page.
+void Persistence::judge(const Old& old, double mean) {
+  const bool is_faint = mean < kFaint * mean_;
+  const bool counts = !is_faint || was_faint_;
+  was_faint_ = is_faint;
+  has_changed_ = counts && old.has_fallen_with(std::exchange(old_, old));
+  if (counts) mean_ += (mean - mean_) / (mean_ > 0 ? kMemory : 1);
+}
+
 void Persistence::saw(std::span<const RegionView> regions, std::span<const float> hits,
                       Bytes resident, std::span<const RegionView> parts) {
   Seen now(regions, hits, resident, parts);
@@ -159,11 +168,7 @@ void Persistence::saw(std::span<const RegionView> regions, std::span<const float
     stays_.add(lag, left.stays);
     stands_out_.add(lag, left.stands_out);
   }
-  const bool is_faint = now.mean() < kFaint * mean_;
-  const bool counts = !is_faint || was_faint_;
-  was_faint_ = is_faint;
-  has_changed_ = counts && old.has_fallen_with(std::exchange(old_, old));
-  if (counts) mean_ += (now.mean() - mean_) / (mean_ > 0 ? kMemory : 1);
+  judge(old, now.mean());
   cohorts_.push_front(std::move(now.cohort));
   if (cohorts_.size() > kLags.back()) cohorts_.pop_back();
 }

@@ -55,8 +55,8 @@ class Persistence {
   const Curve& stays() const { return stays_; }
   const Curve& stands_out() const { return stands_out_; }
   /// In the last two intervals much less than usual was left of the heat of three and more
-  /// intervals before: it has moved. One in which all memory is at half of its usual rate does not
-  /// count, two in a row do: with a small budget one in some twenty is read badly.
+  /// intervals before: it has moved. One in which all memory is at less than half of its usual rate
+  /// does not count, two in a row do: with a small budget one in some twenty is read badly.
   bool has_changed() const { return has_changed_; }
 
  private:
@@ -84,6 +84,7 @@ class Persistence {
     }
     bool has_fallen_with(const Old& last) const;
   };
+  void judge(const Old& old, double mean);
   static Left left_of(const Cohort& then, std::span<const RegionView> regions, const Seen& now);
 
   std::deque<Cohort> cohorts_;  // newest first
