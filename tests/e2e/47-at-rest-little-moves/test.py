@@ -5,7 +5,7 @@
 # clock: instructions
 """A load whose hot set fits into the fast tier; all else is equally warm, in the rest of that tier and in the slow one.
 Once the hot set is there, little moves any more: of what is by chance the hottest of the warm next to nothing changes
-places with what is by chance the coldest, one or two regions in an interval."""
+places with what is by chance the coldest, a thousandth of the load in an interval at most."""
 import subprocess
 import sys
 import time
@@ -16,7 +16,7 @@ import lib  # noqa: E402
 FAST, SLOW, MIB = 1, 2, 1 << 20
 SIZE_MIB, HOT_MIB = 256, 48
 SETTLING, WATCHED = 30, 60   # intervals
-MOST_KIB = 4096              # promoted in one of them at rest, on average: two regions
+MOST_KIB = 256               # promoted in one of them at rest, on average: a thousandth of the load
 
 
 def stats() -> dict:
