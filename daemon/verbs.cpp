@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <limits>
 #include <optional>
 
@@ -14,6 +13,7 @@
 #include "config/write.hpp"
 #include "metrics/exposition.hpp"
 #include "report.hpp"
+#include "util/clock.hpp"
 #include "util/hex.hpp"
 #include "util/log.hpp"
 #include "util/suggest.hpp"
@@ -427,8 +427,8 @@ Server::Page run_page(App& app, const std::string& path) {
                                                .version = report_version(app),
                                                .ended = app.ended().rows(),
                                                .by_pid = app.config().metrics_by_pid,
-                                               .cpu_ns = static_cast<std::uint64_t>(std::clock()) *
-                                                         (1'000'000'000 / CLOCKS_PER_SEC)})};
+                                               .cpu_ns = static_cast<std::uint64_t>(
+                                                   now_of(CLOCK_PROCESS_CPUTIME_ID).count())})};
   } catch (const std::exception& e) {
     spdlog::error("metrics failed reason=\"{}\"", e.what());
     return {};
