@@ -124,6 +124,7 @@ class AppTest : public ::testing::Test {
   std::unique_ptr<App> app_;
 };
 
+/// Rules instead of the one PID; hmkd stays when nobody is managed.
 class AppRulesTest : public AppTest {
  protected:
   void SetUp() override {

@@ -339,7 +339,8 @@ static void full(int node)
 	const unsigned long other = node ? 1 : 2;
 	uint64_t nr = 0, no_room = 0, parts = 0;
 
-	must(!syscall(SYS_set_mempolicy, MPOL_PREFERRED, &other, 64), "no area begins where it is to go");
+	/* No area begins where it is to go. */
+	must(!syscall(SYS_set_mempolicy, MPOL_PREFERRED, &other, 64), "set_mempolicy");
 	attach(getpid());
 	for (unsigned round = 0; round < 12; round++) {
 		struct hmk_range_result r;
