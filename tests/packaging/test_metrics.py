@@ -17,7 +17,7 @@ METRIC = re.compile(r"\b(hmk_\w+)(\{[^}]*\})?")
 def families() -> Set[str]:
     """As samples name them."""
     found = re.findall(r'"(hmk_[a-z_]+)",\s*"(counter|gauge|histogram)"', SOURCE)
-    found += [(name, "counter") for name in re.findall(r'"(hmk_[a-z_]+_bytes)",\s*"Bytes', SOURCE)]
+    found += [(name, "counter") for name in re.findall(r'(?<!text, )"(hmk_[a-z_]+)",\s*"[A-Z]', SOURCE)]  # a name and its help
     found += [(name, "gauge") for name in re.findall(r'info\(text, "(hmk_[a-z_]+)"', SOURCE)]
     return {name + ("_total" if kind == "counter" else "") for name, kind in found}
 
