@@ -75,8 +75,10 @@ def above_low(node: int) -> int:
 def full(node: int, left: int) -> None:
     """A move takes what is left above the low watermark, and no more: kswapd is not woken for it."""
     Path("/proc/sys/vm/watermark_scale_factor").write_text("1000", encoding="ascii")  # kswapd sleeps until all is filled
-    hog = lib.Touch(node, bind=True)
+    hog, cpu = lib.Touch(node, bind=True), 0
     while (more := (above_low(node) - left) // 2) > 16:
+        # From each CPU: thousands of pages may wait in its list, which nothing counts as free and an allocation takes first.
+        os.sched_setaffinity(hog.pid, {cpu := (cpu + 1) % (os.cpu_count() or 1)})
         hog.map(more)
     seen, free = json.loads(odd("full", node).splitlines()[-1]), above_low(node)
     hog.end()
