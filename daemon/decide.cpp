@@ -62,6 +62,7 @@ policy::ProcessView view_of(const Target& target, std::span<const policy::TierVi
                            .weight = weight_of(config, target.pid(), comm),
                            .promote_limit = target.balance().governor().limit(limit),
                            .measured = target.balance().plans_by(),
+                           .only_fills = target.balance().effort().is_rough(),
                            .process = static_cast<policy::ProcessId>(target.pid())};
   for (std::size_t t = 0; t < target.tiers().size(); ++t) {
     view.cap.push_back(bound_of(config.caps, target.pid(), comm, t).value_or(policy::kNoBound));

@@ -370,6 +370,7 @@ void Target::weigh(const Surroundings& around, const policy::Balance::Seen& seen
   const std::uint64_t since = weighed_ns_ == 0 ? interval.start_ns : weighed_ns_;
   if (interval.end_ns <= since) return;
   const std::uint64_t wall_ns = interval.end_ns - since;
+  const auto interval_ns = static_cast<std::uint64_t>(config_->interval.count());
   busy_threads_ = static_cast<unsigned>(
       std::max<std::uint64_t>(1, (process_.cpu_ns - weighed_cpu_ns_ + wall_ns - 1) / wall_ns));
   const bool has_changed = balance_.saw(
@@ -380,6 +381,7 @@ void Target::weigh(const Surroundings& around, const policy::Balance::Seen& seen
        .horizon = horizon_for(*config_, interval.seq),
        // What is undone saves nothing; the speed of plans has nothing to learn from it.
        .is_governed = !is_putting_back_ && is_governed(*config_, pid_, process_.comm),
+       .is_stretched = interval.end_ns - interval.start_ns > interval_ns + interval_ns / 2,
        .page_ns = page_ns(*config_)});
   weighed_ns_ = interval.end_ns;
   weighed_cpu_ns_ = process_.cpu_ns;

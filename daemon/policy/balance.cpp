@@ -114,6 +114,7 @@ bool Balance::saw(const Seen& seen, std::span<const TierView> tiers, const Inter
   cpu_ = static_cast<double>(interval.cpu_ns) / interval.seconds;
   scale_ = conserving_scale(load.stalls);
   is_governed_ = interval.is_governed;
+  is_stretched_ = interval.is_stretched;
   most_ = interval.horizon;
   page_ns_ = interval.page_ns;
 
@@ -141,7 +142,7 @@ void Balance::conserve(Plan& plan) const {
 }
 
 bool Balance::planned(const Plan& plan) {
-  advice_ = {};
+  advice_ = {.saves = plan.waiting_ns_per_s};
   for (const auto* const moves : {&plan.promotions, &plan.demotions})
     for (const Move& move : *moves) {
       advice_.saves += move.saved_ns_per_s;
@@ -153,7 +154,8 @@ bool Balance::planned(const Plan& plan) {
   }
   return effort_.saw({.earns = advice_.saves * horizon_,
                       .takes = ledger_.profiling(),
-                      .has_changed = persistence_.has_changed()});
+                      .has_changed = persistence_.has_changed(),
+                      .is_stretched = is_stretched_});
 }
 
 }  // namespace hmk::policy

@@ -39,6 +39,7 @@ class Balance {
     std::uint64_t profile_ns = 0;  // and profiling it
     double horizon = 0;            // intervals, at most
     bool is_governed = false;
+    bool is_stretched = false;  // well beyond what was asked for
     /// What moving a page takes, from here on; 0: what its result says.
     std::uint64_t page_ns = 0;
   };
@@ -89,7 +90,7 @@ class Balance {
   Effort effort_;
   GainModel model_{{}, {}};  // of the last interval
   Advice advice_;
-  bool is_governed_ = false;
+  bool is_governed_ = false, is_stretched_ = false;
   std::uint64_t page_ns_ = 0;
   // Intervals: the horizon of the configuration.
   double most_ = std::numeric_limits<double>::infinity();

@@ -9,9 +9,13 @@ bool Effort::saw(const Seen& seen) {
   const unsigned before = halvings_;
   if (seen.has_changed || seen.earns > 2 * seen.takes) {
     halvings_ = losses_ = 0;
+    slowest_ = kSlowest;
+  } else if (seen.is_stretched && halvings_ > 0) {
+    slowest_ = --halvings_;
+    losses_ = 0;
   } else if (seen.earns > seen.takes) {
     losses_ = 0;
-  } else if (++losses_ >= kPatience && halvings_ < kSlowest) {
+  } else if (++losses_ >= kPatience && halvings_ < slowest_) {
     ++halvings_;
     losses_ = 0;
   }

@@ -467,8 +467,36 @@ class Planner {
       undo_room(made, holders_, room_, shares_);
       return made.nowhere ? Outcome::kNoRoom : Outcome::kNoGain;
     }
-    take(id, list, to, cut, made);
+    occupy(id, list, to, cut);
+    if (processes_[list.owner].only_fills && lasts == Lasts::beyond_others)
+      wait(id, list, to, cut, made);
+    else
+      take(id, list, to, cut, made);
     return Outcome::kTaken;
+  }
+
+  void occupy(Id id, const List& list, std::uint32_t to, const Cut& cut) {
+    Holder& holder = holders_[list.owner];
+    const std::uint32_t from = list.from;
+    const Bytes leaves = from == to ? 0 : cut.leaves;
+    holder.taken.set_all(id);
+    room_[holder.places[to]] -= static_cast<std::int64_t>(cut.bytes);
+    room_[holder.places[from]] += static_cast<std::int64_t>(leaves);
+    shares_.spend(list.owner, cut.bytes, stage_);
+    shares_.moved(list.owner, holder.places[from], leaves, holder.places[to], cut.bytes);
+  }
+
+  /// As if it were taken, so that nothing else counts the same victims.
+  void wait(Id id, const List& list, std::uint32_t to, const Cut& cut, const RoomMade& made) {
+    Owner& owner = owners_[list.owner];
+    owner.plan.waiting += cut.bytes;
+    owner.plan.waiting_ns_per_s += owner.model.saved_ns_per_s(owner.histogram[id].heat(), cut.bytes,
+                                                              source_of(owner, list.from, to), to);
+    for (const RoomMade::Victim& victim : made.victims) {
+      const Owner& loser = owners_[victim.owner];
+      owner.plan.waiting_ns_per_s += loser.model.saved_ns_per_s(
+          loser.histogram[victim.id].heat(), victim.arrives, victim.from, victim.to);
+    }
   }
 
   void take(Id id, const List& list, std::uint32_t to, const Cut& cut, const RoomMade& made) {
@@ -477,13 +505,7 @@ class Planner {
     const Entry& region = owner.histogram[id];
     const std::uint32_t from = list.from;
     const bool gathers = from == to;
-    const Bytes bytes = cut.bytes, leaves = gathers ? 0 : cut.leaves;
-    holder.taken.set_all(id);
-    room_[holder.places[to]] -= static_cast<std::int64_t>(bytes);
-    room_[holder.places[from]] += static_cast<std::int64_t>(leaves);
-    shares_.spend(list.owner, bytes, stage_);
-    shares_.moved(list.owner, holder.places[from], leaves, holder.places[to], bytes);
-
+    const Bytes bytes = cut.bytes;
     owner.plan.promoted += bytes;
     owner.plan.cut += cut.length < region.length();
     const auto serves = static_cast<std::uint32_t>(owner.plan.promotions.size());

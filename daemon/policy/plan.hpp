@@ -28,6 +28,9 @@ struct ProcessView {
   std::vector<Bytes> floor = {};   // by tier: others never leave it less; shorter: nothing
   Bytes promote_limit = kNoBound;  // of its own, within that of all
   Measured measured = {};          // what its moves took and its heat lasts
+  // Its hotness is read too roughly to take anybody's place: it gets what is free, and what is its
+  // own by weight. What else would pay is `Plan::waiting`.
+  bool only_fills = false;
   // What is pinned to another tier than that it is in; `first` is a node of the tier it belongs to.
   // Of `histogram` it takes no part.
   std::span<const Ledger::Displaced> pinned = {};
@@ -52,6 +55,7 @@ struct ProcessView {
 ///  - a victim's WHI is below that of the region it makes room for, by
 ///    `gain_margin` buckets, but for what goes by weight;
 ///  - nobody gets beyond its cap, or falls below its floor for others' sake;
+///  - for what only fills nothing else leaves, but what makes room for it by weight;
 ///  - a tier ends with at least its reserve free, or with no less than before.
 ///
 /// Of a tier of several nodes a promotion takes the nearest that has room, and a demotion, too.

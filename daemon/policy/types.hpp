@@ -147,7 +147,11 @@ struct Plan {
   std::uint64_t no_gain = 0;     // candidates that beat no victim by the margin, or do not pay
   std::uint64_t no_room = 0;     // candidates whose victims had nowhere to go
   bool limit_reached = false;    // candidates were left when promote_limit was spent
-  std::vector<Stayed> stayed;    // each node once; without what was not accessed
+  // Promotions that would make room, of a process that only fills (ProcessView): they are not in
+  // the plan.
+  Bytes waiting = 0;
+  double waiting_ns_per_s = 0;  // what they would save, less what their victims lose
+  std::vector<Stayed> stayed;   // each node once; without what was not accessed
   // Bytes that are pinned to the tier of a node, and find no room beside what else is pinned there.
   std::map<NodeId, Bytes> pinned_no_room;
 

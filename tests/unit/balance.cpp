@@ -125,6 +125,37 @@ TEST(Balance, WhatDoesNotLastDoesNotMove) {
   EXPECT_EQ(plan_of(new_one, regions).promotions.size(), 1u);
 }
 
+TEST(Balance, WhatWaitsForABetterReadingMakesTheBudgetWhole) {
+  const std::vector<RegionView> regions = {warm(0, 0, 3)};
+  Balance balance;
+  Balance::Interval interval = second(kSecond);
+  interval.profile_ns = kSecond / 100;
+  while (!balance.effort().is_rough()) {
+    balance.saw(regions, two_tiers(64), interval);
+    balance.planned({});
+  }
+  Plan plan;
+  plan.waiting_ns_per_s = 1e9;
+  EXPECT_TRUE(balance.planned(plan));
+  EXPECT_DOUBLE_EQ(balance.advice().saves, 1e9);
+  EXPECT_FALSE(balance.effort().is_reduced());
+}
+
+TEST(Balance, AStretchedIntervalTakesBackTheLastHalving) {
+  const std::vector<RegionView> regions = {warm(0, 0, 3)};
+  Balance balance;
+  Balance::Interval interval = second(kSecond);
+  interval.profile_ns = kSecond / 100;
+  while (!balance.effort().is_reduced()) {
+    balance.saw(regions, two_tiers(64), interval);
+    balance.planned({});
+  }
+  interval.is_stretched = true;
+  balance.saw(regions, two_tiers(64), interval);
+  EXPECT_TRUE(balance.planned({}));
+  EXPECT_FALSE(balance.effort().is_reduced());
+}
+
 TEST(Balance, ThePromiseOfAPieceIsItsPart) {
   Balance balance;
   const std::vector<RegionView> regions = {warm(0, 0, 3)};

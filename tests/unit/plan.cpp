@@ -420,4 +420,29 @@ TEST(PlanPromotion, ChangesPlacesOnlyForWhatStaysHotterThanOthers) {
   EXPECT_EQ(promoted(4, 0), 4u);
 }
 
+TEST(PlanPromotion, OfWhatIsReadTooRoughlyTakesNobodysPlaceAndTellsWhatItWouldSave) {
+  std::vector<RegionView> regions = {warm(0, 0, 0), warm(2, 1, 12), warm(4, 1, 11)};
+  regions[0].whi_q16 = q16(1);
+  const auto plan = [&](Bytes free_mib, bool only_fills) {
+    std::vector<TierView> tiers = two_tiers(free_mib);
+    tiers[1].free = 64 * kMiB;
+    Histogram histogram({}, std::vector<NodeId>{0, 1});
+    for (const RegionView& r : regions) histogram.insert(0, r);
+    const ProcessView view{.histogram = &histogram, .tiers = tiers, .only_fills = only_fills};
+    return make_plans({&view, 1}, {}).front();
+  };
+  const Plan exact = plan(2, false), rough = plan(2, true);
+  ASSERT_EQ(exact.promotions.size(), 2u);
+  ASSERT_EQ(exact.demotions.size(), 1u);
+  ASSERT_EQ(rough.promotions.size(), 1u) << "into what is free";
+  EXPECT_EQ(rough.promotions[0], exact.promotions[0]);
+  EXPECT_TRUE(rough.demotions.empty());
+  EXPECT_EQ(rough.waiting, exact.promotions[1].bytes);
+  EXPECT_DOUBLE_EQ(rough.waiting_ns_per_s,
+                   exact.promotions[1].saved_ns_per_s + exact.demotions[0].saved_ns_per_s);
+  EXPECT_EQ(exact.waiting, 0u);
+  EXPECT_EQ(plan(0, true).promoted, 0u);
+  EXPECT_EQ(plan(0, true).waiting, plan(0, false).promoted);
+}
+
 }  // namespace
