@@ -215,7 +215,7 @@ class App {
   std::uint64_t refused_bytes_ = 0;  ///< no_room_bytes() at the last of these
   bool is_paused_ = false;
   Pace pace_;
-  CacheRoom cache_room_{Joiner::in_a_thread};
+  CacheRoom cache_room_{begin_in_a_thread};
   EndedProcesses ended_;
   Service service_;
   boost::asio::signal_set signals_;

@@ -5,8 +5,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "util/log.hpp"
@@ -27,18 +25,17 @@ const char* remedy(int err) {
 
 /// All that the thread has: it may outlive the Joiner.
 struct Joiner::Job {
-  Collapse collapse;
+  Advise collapse;
   std::vector<std::uint64_t> starts;
-  std::shared_ptr<const std::atomic<bool>> is_stopped;
   std::filesystem::path root;
   std::int32_t pid = 0;
   bool reads_areas = false;
 
-  Done run() const {
+  Done run(const std::atomic<bool>& is_stopped) const {
     Done done;
     if (reads_areas) done.areas = read_advised(root, pid).value_or(HugeAreas{});
     for (const std::uint64_t start : starts) {
-      if (*is_stopped) break;
+      if (is_stopped) break;
       const auto begin = Clock::now();
       const bool may_be = !done.areas || policy::Joins::hold(*done.areas, start);
       const int err = may_be ? collapse(start, policy::kHuge) : EINVAL;
@@ -49,21 +46,8 @@ struct Joiner::Job {
   }
 };
 
-void Joiner::in_a_thread(std::function<void()> job) {
-  std::thread(std::move(job)).detach();
-}
-
-Joiner::Joiner(std::int32_t pid, Collapse collapse, Begin begin)
-    : pid_(pid), collapse_(std::move(collapse)), begin_(std::move(begin)) {}
-
-void Joiner::stop() {
-  if (is_stopped_) *is_stopped_ = true;
-}
-
-bool Joiner::is_busy() const {
-  return under_way_.valid() &&
-         under_way_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
-}
+Joiner::Joiner(std::int32_t pid, Advise collapse, BeginBeside begin)
+    : pid_(pid), collapse_(std::move(collapse)), beside_(std::move(begin)) {}
 
 void Joiner::rest(std::uint64_t seq) {
   if (is_busy()) return;
@@ -98,27 +82,22 @@ void Joiner::step(std::span<const policy::RegionView> regions, Round round) {
 }
 
 void Joiner::begin(std::vector<std::uint64_t> starts, const std::filesystem::path& root) {
-  is_stopped_ = std::make_shared<std::atomic<bool>>(false);
-  const auto task = std::make_shared<std::packaged_task<Done()>>(
-      [job = Job{collapse_, std::move(starts), is_stopped_, root, pid_,
-                 setting_ == HugeSetting::advised && !areas_}] { return job.run(); });
-  under_way_ = task->get_future();
-  try {
-    begin_([task] { (*task)(); });
-  } catch (const std::system_error& e) {  // no thread: what was chosen waits for the next interval
-    under_way_ = {};
-    spdlog::debug("not joined pid={} reason=\"{}\"", pid_, e.what());
-  }
+  const auto refused =
+      beside_.begin([job = Job{collapse_, std::move(starts), root, pid_,
+                               setting_ == HugeSetting::advised && !areas_}](
+                        const std::atomic<bool>& is_stopped) { return job.run(is_stopped); });
+  if (refused)  // what was chosen waits for the next interval
+    spdlog::debug("not joined pid={} reason=\"{}\"", pid_, *refused);
 }
 
 void Joiner::collect(std::uint64_t seq) {
-  if (!under_way_.valid()) return;
-  Done done = under_way_.get();
-  if (done.areas) {
-    areas_ = std::move(done.areas);
+  std::optional<Done> done = beside_.take();
+  if (!done) return;
+  if (done->areas) {
+    areas_ = std::move(done->areas);
     areas_seq_ = seq;
   }
-  for (const Ended& ended : done.ended) account(ended, seq);
+  for (const Ended& ended : done->ended) account(ended, seq);
 }
 
 void Joiner::account(const Ended& ended, std::uint64_t seq) {

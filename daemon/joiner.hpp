@@ -9,36 +9,27 @@
 //   joiner.rest(seq);                           where nothing is to be joined
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <future>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "device/collapse.hpp"
+#include "device/advice.hpp"
 #include "metrics/counters.hpp"
 #include "policy/gain.hpp"
 #include "policy/join.hpp"
 #include "topology/huge_pages.hpp"
+#include "util/beside.hpp"
 
 namespace hmk {
 
 class Joiner {
  public:
-  /// Runs a job; as shipped in a thread of its own, which nobody waits for: the kernel may let a
-  /// call wait for as long as somebody holds the mmap lock of the process.
-  using Begin = std::function<void(std::function<void()> job)>;
-  static void in_a_thread(std::function<void()> job);
-
-  /// Without `collapse` nothing is ever joined.
-  Joiner(std::int32_t pid, Collapse collapse, Begin begin = in_a_thread);
-  ~Joiner() { stop(); }
-  Joiner(const Joiner&) = delete;
-  Joiner& operator=(const Joiner&) = delete;
+  /// Without `collapse` nothing is ever joined. Not in the loop: the kernel may let a call wait for
+  /// as long as somebody holds the mmap lock of the process.
+  Joiner(std::int32_t pid, Advise collapse, BeginBeside begin = begin_in_a_thread);
 
   /// Where only some of its memory may have huge pages, that is read again after so many
   /// intervals, and never of a process with more than kMostWalked resident: a walk of 8 GiB takes
@@ -58,9 +49,9 @@ class Joiner {
   /// What was seen before is forgotten.
   void rest(std::uint64_t seq);
   /// Begin no more of what was chosen; the call under way ends by itself.
-  void stop();
+  void stop() { beside_.stop(); }
 
-  bool is_busy() const;
+  bool is_busy() const { return beside_.is_busy(); }
   const JoinCounters& counters() const { return counters_; }
 
  private:
@@ -81,16 +72,14 @@ class Joiner {
   void begin(std::vector<std::uint64_t> starts, const std::filesystem::path& root);
 
   std::int32_t pid_;
-  Collapse collapse_;
-  Begin begin_;
+  Advise collapse_;
   policy::Joins joins_;
   policy::MoveCosts costs_;
   JoinCounters counters_;
   HugeSetting setting_ = HugeSetting::never;
   std::optional<HugeAreas> areas_;  ///< that may be joined, as far as they are asked for
   std::uint64_t areas_seq_ = 0;     ///< when they were read
-  std::future<Done> under_way_;
-  std::shared_ptr<std::atomic<bool>> is_stopped_;  ///< of what is under way
+  Beside<Done> beside_;
 };
 
 }  // namespace hmk

@@ -218,6 +218,22 @@ json numa_balancing_of(const Target& target) {
           {"moved_bytes", seen->moved_pages * HMK_PAGE_SIZE}};
 }
 
+/// Null while nobody asks for it.
+json page_out_of(const Target& target) {
+  const Pager& pager = target.pager();
+  if (!pager.is_looking()) return json();
+  const auto wakes = pager.cold().wakes_per_s();
+  return {{"cold_bytes", pager.cold().bytes()},
+          {"expected_refaults_per_s", wakes ? json(*wakes) : json()},
+          {"swapped_bytes", pager.swapped_bytes()},
+          {"paged_out_bytes", pager.counters().paged_out_bytes},
+          {"refaults", pager.counters().refaults},
+          {"refaults_per_s", pager.limit().refaults_per_s()},
+          {"resting", pager.limit().is_resting()},
+          {"refused", pager.counters().refused},
+          {"ns", pager.counters().ns}};
+}
+
 json stats_of(Target& target, const App& app) {
   const MoveCounters& moved = target.mover().counters();
   const JoinCounters& joins = target.joins();
@@ -249,6 +265,7 @@ json stats_of(Target& target, const App& app) {
            {"huge_not_joined", not_joined_of(joins)},
            {"join_ns", joins.ns},
            {"join_max_ns", joins.longest_ns},
+           {"page_out", page_out_of(target)},
            {"numa_balancing", numa_balancing_of(target)},
            {"waits", waits_of(target, app)},
            {"gain", report_gain(target)}};

@@ -87,6 +87,7 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session,
       config_(std::move(config)),
       mover_(*session_.device),
       joiner_(pid, session_.collapse),
+      pager_(pid, session_.page_out),
       ranking_({}, {}) {
   weighed_cpu_ns_ = process_.cpu_ns;
   mover_.on_end([this](const policy::Move& move, const hmk_range_result& result) {
@@ -173,6 +174,7 @@ void Target::configure(std::shared_ptr<const Config> config) {
     has_new_pins_ = true;
   }
   if (!config_->join_huge) joiner_.stop();
+  if (!config_->page_out) pager_.stop();
   if (before->overhead_bp != config_->overhead_bp && balance_.effort().is_reduced()) spend();
 }
 
@@ -252,6 +254,7 @@ void Target::take(const policy::Plan& plan, const Surroundings& around) {
   timeline_.add(moment(mode()));
   move(plan, around);
   join(plan, around);
+  page_out(around);
 }
 
 void Target::look_around(const Surroundings& around) {
@@ -522,6 +525,35 @@ void Target::join(const policy::Plan& plan, const Surroundings& around) {
                           .tiers = tiers},
                 .resident = interval.resident_pages * HMK_PAGE_SIZE,
                 .is_there = [&](const policy::Join& one) { return is_there(one, plan); }});
+}
+
+/// Private memory as well as join_views(): what others map stays. Whole regions: of one whose pages
+/// differ the cold ones cannot be named.
+std::vector<policy::RegionView> Target::last_tier_views() const {
+  std::vector<policy::RegionView> views;
+  if (tiers_.empty()) return views;
+  const std::vector<int>& last = tiers_.back().nodes;
+  for (const hmk_record& record : snapshot_.records) {
+    if (record.kind != HMK_KIND_ANON || std::ranges::find(last, record.node) == last.end())
+      continue;
+    views.push_back(to_view(record));
+    views.back().movable = !mover_.is_moving(record.start, record.length);
+  }
+  return policy::set_apart(views, pinned_);
+}
+
+void Target::page_out(const Surroundings& around) {
+  const Config& config = *config_;
+  if (!config.page_out) return pager_.rest();
+  const hmk_interval& interval = snapshot_.interval;
+  pager_.step(
+      last_tier_views(),
+      {.root = around.root,
+       .interval = {.now_s = static_cast<double>(interval.end_ns) / 1e9,
+                    .seconds = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9,
+                    .after_s = std::chrono::duration<double>(config.page_out_after).count()},
+       .refaults_per_s = config.page_out_refaults / 60.,
+       .acts = mode() == Mode::manage && !is_putting_back_});
 }
 
 /// By the curve between the two nodes of what is hottest; 0 where it was not calibrated. Nobody

@@ -25,6 +25,7 @@
 #include "metrics/history.hpp"
 #include "metrics/timeline.hpp"
 #include "mover/mover.hpp"
+#include "pager.hpp"
 #include "pinned.hpp"
 #include "policy/balance.hpp"
 #include "policy/plan.hpp"
@@ -71,10 +72,12 @@ class Target {
   /// What counts for this process.
   const Config& config() const { return *config_; }
 
-  /// Send no more of the plan that is moving, and stop what is under way; join no more.
+  /// Send no more of the plan that is moving, and stop what is under way; join and page out no
+  /// more.
   void stop_moves() {
     check(mover_.cancel());
     joiner_.stop();
+    pager_.stop();
   }
 
   /// When to retry_moves() what the tiers' bandwidth holds back.
@@ -131,6 +134,7 @@ class Target {
   const Mover& mover() const { return mover_; }
   bool is_joining() const { return joiner_.is_busy(); }
   const JoinCounters& joins() const { return joiner_.counters(); }
+  const Pager& pager() const { return pager_; }
   const History& history() const { return history_; }
   const Timeline& timeline() const { return timeline_; }
   /// Moves and pieces of them that ended between the end of the last interval and that before.
@@ -175,6 +179,8 @@ class Target {
   void send_back(const Surroundings& around);
   void join(const policy::Plan& plan, const Surroundings& around);
   std::vector<policy::RegionView> join_views() const;
+  void page_out(const Surroundings& around);
+  std::vector<policy::RegionView> last_tier_views() const;
   bool is_there(const policy::Join& join, const policy::Plan& plan);
   void account(const policy::Plan& plan);
   void tell_pins(const policy::Plan& plan);
@@ -188,6 +194,7 @@ class Target {
   std::shared_ptr<const Config> config_;
   Mover mover_;
   Joiner joiner_;
+  Pager pager_;
   History history_;
   Timeline timeline_;
   std::vector<RecordedMove> ending_moves_, ended_moves_;  // since the last interval, and before it

@@ -102,6 +102,9 @@ struct Config {
   bool move_bound = false;         ///< also out of the nodes the program has bound them to
   bool join_huge = false;          ///< what is hot all over becomes one huge page again
   bool reclaim_cache = true;       ///< clean page cache makes room
+  bool page_out = false;           ///< what is cold leaves for swap
+  std::chrono::nanoseconds page_out_after = std::chrono::minutes(10);  ///< not accessed for so long
+  std::uint32_t page_out_refaults = 6;  ///< a minute, that may come back
   TierRates bandwidth;             ///< of moves; pairs without one are not limited
 
   std::string calibration = kCalibrationFile;  ///< what was measured; empty: not used

@@ -376,6 +376,20 @@ const std::array kKeys{
     Key{"join_huge", "no or yes", kLive, kOwn,
         [](Config& c, Text t) { return set_word(c.join_huge, t, "yes", true, "no", false); },
         [](const Config& c) { return std::string(c.join_huge ? "yes" : "no"); }},
+    Key{"page_out", "no or yes", kLive, kOwn,
+        [](Config& c, Text t) { return set_word(c.page_out, t, "yes", true, "no", false); },
+        [](const Config& c) { return std::string(c.page_out ? "yes" : "no"); }},
+    Key{"page_out_after", "duration, 1s .. 24h", kLive, kOwn,
+        [](Config& c, Text t) {
+          return assign<nanoseconds>(c.page_out_after, parse_duration(t), std::chrono::seconds(1),
+                                     std::chrono::hours(24), t, "1s .. 24h");
+        },
+        [](const Config& c) { return format_duration(c.page_out_after); }},
+    Key{"page_out_refaults", "count a minute, 1 .. 1000000", kLive, kOwn,
+        [](Config& c, Text t) {
+          return set_count(c.page_out_refaults, t, 1, 1'000'000, "1 .. 1000000");
+        },
+        [](const Config& c) { return std::to_string(c.page_out_refaults); }},
     Key{"bandwidth", "none, or FROM/TO=SIZE a second, 1MiB .. 1TiB", kLive, kOwn, set_bandwidth,
         bandwidth_text, true},
     Key{"calibration", "none or absolute path of a file of 'hmkctl calibrate'", kLive, kOwn,
@@ -416,7 +430,7 @@ const std::array kKeys{
 
 /// By key: for completion.
 using Words = std::vector<std::string_view>;
-const std::array<std::pair<std::string_view, Words>, 33> kWords{{
+const std::array<std::pair<std::string_view, Words>, 34> kWords{{
     {"mode", {"track-only", "dry-run", "manage"}},
     {"windows", {"adaptive", "equal"}},
     {"tau1", {"auto"}},
@@ -443,6 +457,7 @@ const std::array<std::pair<std::string_view, Words>, 33> kWords{{
     {"move_bound", {"no", "yes"}},
     {"reclaim_cache", {"yes", "no"}},
     {"join_huge", {"no", "yes"}},
+    {"page_out", {"no", "yes"}},
     {"bandwidth", {"none"}},
     {"calibration", {"none"}},
     {"tiers", {"auto"}},

@@ -133,7 +133,7 @@ Result<Tracker> track_by_damon(const fs::path& root, std::int32_t pid) {
   if (!folder) return Error{"all kdamonds of DAMON are in use", "", EBUSY};
   const auto kdamond = std::make_shared<Kdamond>(root, *folder);
   if (const Result<void> started = kdamond->start(pid); !started) return started.error();
-  return Tracker{"damon", kLooks, [kdamond] { return kdamond->look(); }};
+  return Tracker{"damon", kLooks, true, [kdamond] { return kdamond->look(); }};
 }
 
 }  // namespace hmk

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "device/collapse.hpp"
+#include "device/advice.hpp"
 #include "util/result.hpp"
 
 namespace hmk {
@@ -65,8 +65,8 @@ class Device {
 struct Session {
   std::unique_ptr<Device> device;
   hmk_info info{};
-  std::string instead = {};  ///< without the module: what tracks and what moves
-  Collapse collapse = {};    ///< joins huge pages; empty: nobody does
+  std::string instead = {};             ///< without the module: what tracks and what moves
+  Advise collapse = {}, page_out = {};  ///< empty: nobody does
 };
 
 /// How a process is attached; app.cpp is given one, tests give their own.

@@ -149,7 +149,7 @@ Result<Tracker> track_by_soft_dirty(const fs::path& root, std::int32_t pid) {
   const auto tracker =
       std::make_shared<SoftDirty>(proc / "maps", std::move(pagemap), std::move(clear));
   if (const Result<void> cleared = tracker->clear(); !cleared) return cleared.error();
-  return Tracker{"soft-dirty", 1, [tracker] { return tracker->look(); }};
+  return Tracker{"soft-dirty", 1, false, [tracker] { return tracker->look(); }};
 }
 
 }  // namespace hmk

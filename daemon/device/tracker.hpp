@@ -35,6 +35,7 @@ struct Sight {
 struct Tracker {
   std::string name;
   std::uint32_t looks = 0;  ///< per range and interval
+  bool sees_reads = true;
   std::function<Result<Sight>()> look;
 };
 

@@ -89,6 +89,13 @@ struct JoinCounters {
   void add(int err, std::uint64_t took_ns);
 };
 
+struct PageOutCounters {
+  std::uint64_t paged_out_bytes = 0;
+  std::uint64_t refaults = 0;  ///< pages that came back from swap
+  std::uint64_t refused = 0;   ///< calls
+  std::uint64_t ns = 0;        ///< CPU time of all calls
+};
+
 /// Pages that arrived on the target node.
 std::uint64_t moved_pages(const hmk_range_result& result);
 std::uint64_t refused_pages(const hmk_range_result& result);

@@ -8,7 +8,8 @@
 
 #include <algorithm>
 #include <array>
-#include <system_error>
+#include <atomic>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -134,18 +135,13 @@ struct CacheRoom::Job {
   }
 };
 
-bool CacheRoom::is_busy() const {
-  return under_way_.valid() &&
-         under_way_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
-}
-
 void CacheRoom::collect() {
-  if (!under_way_.valid() || is_busy()) return;
-  const std::uint64_t bytes = under_way_.get();
+  const std::optional<std::uint64_t> bytes = beside_.take();
+  if (!bytes) return;
   has_made_ = true;
-  if (bytes == 0) return;
-  dropped_bytes_ += bytes;
-  watched_bytes_ += bytes;
+  if (*bytes == 0) return;
+  dropped_bytes_ += *bytes;
+  watched_bytes_ += *bytes;
   watched_ = kWatched;
 }
 
@@ -184,7 +180,7 @@ void CacheRoom::saw(Machine& machine, const std::filesystem::path& root, bool ma
 }
 
 bool CacheRoom::is_ready(const std::map<int, std::uint64_t>& arriving) {
-  if (is_busy()) return now_() > begun_ + kLongestHold;
+  if (beside_.is_busy()) return now_() > begun_ + kLongestHold;
   collect();
   if (std::exchange(has_made_, false)) return true;
   std::vector<Need> needs;
@@ -203,22 +199,18 @@ bool CacheRoom::is_ready(const std::map<int, std::uint64_t>& arriving) {
     room.cache -= std::min(room.cache, bytes);
   }
   if (needs.empty()) return true;
-  begin(std::move(needs));
-  return !under_way_.valid();
+  return !begin(std::move(needs));
 }
 
-void CacheRoom::begin(std::vector<Need> needs) {
+bool CacheRoom::begin(std::vector<Need> needs) {
   if (watched_ == 0) refaults_ = pages_read_again(root_);
-  const auto task = std::make_shared<std::packaged_task<std::uint64_t()>>(
-      [job = Job{root_, borrow_, std::move(needs)}] { return job.run(); });
-  under_way_ = task->get_future();
   begun_ = now_();
-  try {
-    begin_([task] { (*task)(); });
-  } catch (const std::system_error& e) {  // no thread: what finds no room is refused
-    under_way_ = {};
-    spdlog::debug("no room made reason=\"{}\"", e.what());
-  }
+  // It ends by itself: what is under way is never asked to stop.
+  const auto refused = beside_.begin([job = Job{root_, borrow_, std::move(needs)}](
+                                         const std::atomic<bool>&) { return job.run(); });
+  if (refused)  // what finds no room is refused
+    spdlog::debug("no room made reason=\"{}\"", *refused);
+  return !refused;
 }
 
 }  // namespace hmk

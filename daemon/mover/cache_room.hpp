@@ -7,7 +7,7 @@
 // reclaim may wait. Cache that programs read again soon was no room: then it is left alone for a
 // while, each time for longer.
 //
-//   CacheRoom room(in_a_thread);
+//   CacheRoom room(begin_in_a_thread);
 //   room.saw(machine, root, may_take);                    before each decision
 //   if (!room.is_ready({{node, arriving_bytes}})) ...     before a ticket: again at room.ready_at()
 #pragma once
@@ -16,20 +16,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "topology/machine.hpp"
+#include "util/beside.hpp"
 
 namespace hmk {
 
 class CacheRoom {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Runs a job beside the loop; it may outlive the CacheRoom.
-  using Begin = std::function<void(std::function<void()> job)>;
   /// Takes `bytes` of a node's memory for as long as what it returns lives; less where the kernel
   /// gives less.
   using Borrow = std::function<std::shared_ptr<void>(int node, std::uint64_t bytes)>;
@@ -43,9 +41,9 @@ class CacheRoom {
   /// Reclaim may take long where there is little to reclaim; moves go on without it.
   static constexpr std::chrono::milliseconds kLongestHold{200};
 
-  explicit CacheRoom(Begin begin, Borrow take = borrow,
+  explicit CacheRoom(BeginBeside begin, Borrow take = borrow,
                      std::function<Clock::time_point()> now = Clock::now)
-      : begin_(std::move(begin)), borrow_(std::move(take)), now_(std::move(now)) {}
+      : beside_(std::move(begin)), borrow_(std::move(take)), now_(std::move(now)) {}
 
   /// The machine as the next plans see it. Afterwards its nodes have no cache where none may be
   /// taken for room now.
@@ -73,17 +71,15 @@ class CacheRoom {
   };
   struct Job;
 
-  bool is_busy() const;
   void collect();
-  void begin(std::vector<Need> needs);
+  bool begin(std::vector<Need> needs);
   void judge();
 
-  Begin begin_;
+  Beside<std::uint64_t> beside_;  // bytes dropped
   Borrow borrow_;
   std::function<Clock::time_point()> now_;
   std::filesystem::path root_;
-  std::map<int, Room> rooms_;             // by node
-  std::future<std::uint64_t> under_way_;  // bytes dropped
+  std::map<int, Room> rooms_;  // by node
   Clock::time_point begun_;
   bool has_made_ = false;  // for who asks next
   std::uint64_t dropped_bytes_ = 0;

@@ -18,10 +18,6 @@ std::uint64_t first_in(const RegionView& region) {
   return (region.start + kHuge - 1) & ~(kHuge - 1);
 }
 
-std::uint64_t end_of(const RegionView& region) {
-  return region.start + region.length;
-}
-
 /// The nodes of the first tier lie side by side.
 std::span<const TierView> fastest(std::span<const TierView> tiers) {
   std::size_t nodes = tiers.empty() ? 0 : 1;

@@ -16,10 +16,6 @@ Bytes part_of(Bytes bytes, double share) {
   return static_cast<Bytes>(std::llround(static_cast<double>(bytes) * share));
 }
 
-std::uint64_t end_of(const RegionView& region) {
-  return region.start + region.length;
-}
-
 /// The first region from `at` on that ends beyond `address`; near ones are found sooner.
 std::size_t first_beyond(std::span<const RegionView> regions, std::size_t at,
                          std::uint64_t address) {

@@ -46,6 +46,10 @@ struct RegionView {
   bool written = false;           // most samples were of pages written since they came here (HK-58)
 };
 
+inline std::uint64_t end_of(const RegionView& region) {
+  return region.start + region.length;
+}
+
 /// What is known of a region's hotness.
 struct Heat {
   HotnessQ16 whi_q16 = 0;

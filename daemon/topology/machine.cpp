@@ -39,6 +39,15 @@ std::uint64_t meminfo_bytes(const std::string& text, const std::string& field) {
   return number_in<std::uint64_t>(text, at + field.size() + 1).value_or(0) * 1024;
 }
 
+}  // namespace
+
+Swap read_swap(const fs::path& root) {
+  const std::string text = read_text(root / "proc/meminfo").value_or("");
+  return {meminfo_bytes(text, "SwapTotal"), meminfo_bytes(text, "SwapFree")};
+}
+
+namespace {
+
 void take_meminfo(Node& node, const fs::path& node_dir) {
   const std::string text = read_text(node_dir / "meminfo").value_or("");
   node.total_bytes = meminfo_bytes(text, "MemTotal");

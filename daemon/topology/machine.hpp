@@ -63,6 +63,12 @@ struct Machine {
 
 Machine read_machine(const std::filesystem::path& root);
 
+/// All swap together, bytes.
+struct Swap {
+  std::uint64_t total = 0, free = 0;
+};
+Swap read_swap(const std::filesystem::path& root);
+
 /// Only what is free on each node and its cache, a file for each. False where it must be read
 /// whole: it has other nodes than `machine` or a node more or less memory.
 bool renew_free(Machine& machine, const std::filesystem::path& root);

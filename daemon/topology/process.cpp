@@ -45,6 +45,7 @@ struct Stat {
   std::string state;
   std::int32_t parent = 0;
   unsigned long flags = 0;
+  std::uint64_t major_faults = 0;
   std::uint64_t start_time = 0;                    // clock ticks since boot
   std::uint64_t user_ticks = 0, system_ticks = 0;  // of all threads
   int processor = -1;
@@ -63,6 +64,7 @@ std::optional<Stat> read_stat(const fs::path& path) {
     if (field == 3) stat.state = word;
     if (field == 4) take_number(word, stat.parent);
     if (field == 9) take_number(word, stat.flags);
+    if (field == 12) take_number(word, stat.major_faults);
     if (field == 14) take_number(word, stat.user_ticks);
     if (field == 15) take_number(word, stat.system_ticks);
     if (field == 22) take_number(word, stat.start_time);
@@ -158,6 +160,17 @@ void renew(ProcessInfo& process, const fs::path& root, std::int32_t pid) {
 
 std::set<int> read_mems_allowed(const fs::path& root, std::int32_t pid) {
   return parse_id_list(status_field(proc_dir(root, pid) / "status", "Mems_allowed_list"));
+}
+
+std::optional<Paging> read_paging(const fs::path& root, std::int32_t pid) {
+  const auto stat = read_stat(proc_dir(root, pid) / "stat");
+  if (!stat || has_ended(*stat)) return std::nullopt;
+  Paging paging{.major_faults = stat->major_faults};
+  const std::string swapped = status_field(proc_dir(root, pid) / "status", "VmSwap");  // " 9 kB"
+  std::string_view rest = swapped;
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+  if (take_number(next_word(rest), paging.swapped_bytes)) paging.swapped_bytes *= 1024;
+  return paging;
 }
 
 std::vector<int> list_threads(const fs::path& root, std::int32_t pid) {

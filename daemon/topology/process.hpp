@@ -49,6 +49,13 @@ void renew(ProcessInfo& process, const std::filesystem::path& root, std::int32_t
 /// Cpusets change it, rarely: a process is told it in the longest of its files.
 std::set<int> read_mems_allowed(const std::filesystem::path& root, std::int32_t pid);
 
+struct Paging {
+  std::uint64_t major_faults = 0;   ///< that waited for a device, since it began
+  std::uint64_t swapped_bytes = 0;  ///< that are in swap now
+};
+/// Nothing when it has ended.
+std::optional<Paging> read_paging(const std::filesystem::path& root, std::int32_t pid);
+
 /// The IDs of its threads, ascending.
 std::vector<int> list_threads(const std::filesystem::path& root, std::int32_t pid);
 

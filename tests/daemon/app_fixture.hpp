@@ -71,7 +71,7 @@ class AppTest : public ::testing::Test {
               attached_.push_back(pid);
               FakeKernel& kernel = pid == kPid ? kernel_ : others_[pid];
               kernel.params = params;
-              return Session{std::make_unique<FakeDevice>(kernel), info_, "", collapse_};
+              return Session{std::make_unique<FakeDevice>(kernel), info_, "", collapse_, page_out_};
             },
             .root = tree_.root(),
             .module_info = info_,
@@ -115,7 +115,7 @@ class AppTest : public ::testing::Test {
   std::filesystem::path saved_;
   Waits* waits_ = nullptr;
   Newcomers* newcomers_ = nullptr;
-  Collapse collapse_;
+  Advise collapse_, page_out_;
   std::filesystem::path state_;
   int attach_error_ = 0, nr_tries_ = 0;
   unsigned look_parts_ = 0;  ///< of the time: the tests change all from one interval to the next

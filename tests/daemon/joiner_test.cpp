@@ -39,7 +39,7 @@ class JoinerTest : public ::testing::Test {
     r.rate_q8 = 20 * 256;
     return r;
   }
-  Collapse fake() {
+  Advise fake() {
     return [this](std::uint64_t start, std::uint64_t length) {
       EXPECT_EQ(length, 2 * kMiB);
       asked_.push_back(start / kMiB);

@@ -42,7 +42,7 @@ TEST(JoinerThread, ACallThatHangsHoldsUpNobody) {
           return 0;
         },
         [=](std::function<void()> job) {
-          Joiner::in_a_thread([=, job = std::move(job)] {
+          begin_in_a_thread([=, job = std::move(job)] {
             job();
             hang->ended.count_down();
           });

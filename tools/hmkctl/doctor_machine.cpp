@@ -146,7 +146,8 @@ void check_tiers(const fs::path& root, Findings& out) {
   const bool is_hmat = hmk::tier_source(machine, {}) == "hmat";
   if (tiers.size() < 2)
     return out.push_back({State::warn, "tiers", "one node with memory: there is nothing to tier",
-                          "online the memory of the second tier (daxctl, ndctl)"});
+                          "online the memory of the second tier (daxctl, ndctl), or make swap one: "
+                          "page_out in hmkd.yaml"});
   out.push_back(
       {is_hmat ? State::ok : State::note, "tiers",
        std::to_string(tiers.size()) + ", ordered by " +
