@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-# gate: 6.1 6.12
+# gate: 6.12
 # timeout: 300
 # clock: instructions
 """On a machine with one node and zram, of a program that uses a quarter of its memory at least 80 % of the rest is in swap within
