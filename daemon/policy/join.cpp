@@ -66,22 +66,37 @@ void Joins::watch(const RegionView& region, const Terms& terms, ByStart& now) co
                .rate_dev_q8 = region.rate_dev_q8,
                .intervals = 1,
                .saved_ns_per_s = accesses_per_s(heat_of(region), kHuge) * terms.scale * kWalkNs};
-  if (!pays(seen.saved_ns_per_s, terms)) return;
+  if (!pays(seen.saved_ns_per_s, terms)) return restart(region, now);
   for (std::uint64_t at = first_in(region); at + kHuge <= end_of(region); at += kHuge) {
-    if (is_left_alone(at, terms.seq) || (terms.areas && !hold(*terms.areas, at))) continue;
+    if (terms.areas && !hold(*terms.areas, at)) continue;
     const auto before = watched_.find(at);
-    now.emplace_hint(now.end(), at, before == watched_.end() ? seen : follow(before->second, seen));
+    const bool is_known = before != watched_.end();
+    if (!is_left_alone(at, terms.seq))
+      now.emplace_hint(now.end(), at, is_known ? follow(before->second, seen) : seen);
+    else if (is_known)
+      now.emplace_hint(now.end(), *before)->second.intervals = 0;
   }
 }
 
 /// Of a region that says nothing new of the heat of its stretches: what is known of them.
-void Joins::keep(const RegionView& region, ByStart& now) const {
+void Joins::keep(const RegionView& region, std::uint64_t seq, ByStart& now) const {
   for (auto at = watched_.lower_bound(region.start);
        at != watched_.end() && at->first + kHuge <= end_of(region); ++at) {
     if (at->second.node != region.node) continue;
     Watched& kept = now.emplace_hint(now.end(), *at)->second;
-    if (!region.stale) kept.intervals = std::min(kept.intervals + 1, kSteady);
+    if (is_left_alone(at->first, seq))
+      kept.intervals = 0;
+    else if (!region.stale)
+      kept.intervals = std::min(kept.intervals + 1, kSteady);
   }
+}
+
+/// What is known stays known: were it forgotten, and its neighbours joined meanwhile, the entries
+/// of those would hide its heat for good.
+void Joins::restart(const RegionView& region, ByStart& now) const {
+  for (auto at = watched_.lower_bound(region.start);
+       at != watched_.end() && at->first + kHuge <= end_of(region); ++at)
+    now.emplace_hint(now.end(), *at)->second.intervals = 0;
 }
 
 std::vector<Join> Joins::choose(std::span<const RegionView> regions, const Terms& terms) {
@@ -89,11 +104,12 @@ std::vector<Join> Joins::choose(std::span<const RegionView> regions, const Terms
   const std::span<const TierView> fast = fastest(terms.tiers);
   ByStart now;
   for (const RegionView& region : regions) {
-    if (!is_whole(region, fast)) continue;
-    if (!region.stale && region.leaf_shift == kSmallLeaf)
+    if (!is_whole(region, fast))
+      restart(region, now);
+    else if (!region.stale && region.leaf_shift == kSmallLeaf)
       watch(region, terms, now);
     else  // where some of it was joined, that hides the heat of the rest
-      keep(region, now);
+      keep(region, terms.seq, now);
   }
   std::vector<Join> all;
   all.reserve(now.size());
@@ -132,7 +148,8 @@ void Joins::joined(std::uint64_t start, std::uint64_t seq) {
 }
 
 void Joins::refused(std::uint64_t start, std::uint64_t seq) {
-  watched_.erase(start);
+  if (const auto watched = watched_.find(start); watched != watched_.end())
+    watched->second.intervals = 0;
   Left& left = left_[start];
   leave_alone(left, seq, std::uint64_t{kSteady} << std::min(left.refusals++, kMostDoublings));
 }

@@ -90,7 +90,8 @@ class Joins {
   };
 
   void watch(const RegionView& region, const Terms& terms, ByStart& now) const;
-  void keep(const RegionView& region, ByStart& now) const;
+  void keep(const RegionView& region, std::uint64_t seq, ByStart& now) const;
+  void restart(const RegionView& region, ByStart& now) const;
   static Watched follow(const Watched& before, const Watched& now);
   bool is_left_alone(std::uint64_t start, std::uint64_t seq) const;
   void leave_alone(Left& left, std::uint64_t seq, std::uint64_t pause);

@@ -96,6 +96,34 @@ TEST_F(JoinTest, AnIntervalInWhichItMovedOrDifferedBeginsAnew) {
   EXPECT_EQ(starts(see_long({hot(0, 2)})), (Starts{0}));
 }
 
+// Its neighbour was joined meanwhile, and they became one region.
+TEST_F(JoinTest, WhatWasRefusedIsTriedAgainThoughANeighbourHidesItsHeat) {
+  ASSERT_EQ(starts(see_long({hot(0, 4)})), (Starts{0, 2}));
+  joins_.joined(0, seq_);
+  joins_.refused(2 * kMiB, seq_);
+  RegionView both = hot(0, 4);
+  both.leaf_shift = 21;
+  for (unsigned n = 1; n < 2 * Joins::kSteady; ++n) EXPECT_TRUE(see({both}).empty()) << n;
+  EXPECT_EQ(starts(see({both})), (Starts{2}));
+}
+
+TEST_F(JoinTest, WhatDidNotPayOrWasNotThereForAMomentIsTriedAgainThoughANeighbourHidesItsHeat) {
+  for (const bool pays : {false, true}) {
+    joins_ = {};
+    (void)see({hot(0, 2), hot(2, 2)});
+    RegionView moment = hot(2, 2);
+    if (pays)
+      moment.resident -= kPage;
+    else
+      moment.rate_q8 = -20 * 256;
+    (void)see({hot(0, 2), moment});
+    RegionView both = hot(0, 4);
+    both.leaf_shift = 21;
+    for (unsigned n = 1; n < Joins::kSteady; ++n) (void)see({both});
+    EXPECT_EQ(starts(see({both})), (Starts{0, 2})) << pays;
+  }
+}
+
 TEST_F(JoinTest, WhatCoolsToLessThanAQuarterBeginsAnew) {
   RegionView quarter = hot(0, 2), less = hot(4, 2), more = hot(8, 2);
   for (unsigned n = 1; n < Joins::kSteady; ++n) (void)see({quarter, less, more});
