@@ -4,7 +4,7 @@
 // loop: the kernel copies 2 MiB while its caller waits. What has ended is accounted for with the
 // next interval.
 //
-//   Joiner joiner(pid, session.collapse);
+//   Joiner joiner(pid, session.advice.collapse);
 //   joiner.step(regions, round);                in each interval, or
 //   joiner.rest(seq);                           where nothing is to be joined
 #pragma once

@@ -3,7 +3,7 @@
 // Pages out what has not been accessed for long, beside the loop, and watches how much of it comes
 // back. Where nothing may be moved it only says what there would be.
 //
-//   Pager pager(pid, session.page_out);
+//   Pager pager(pid, session.advice.page_out);
 //   pager.step(regions, round);                 in each interval, or
 //   pager.rest();                               where nobody asks for it
 #pragma once

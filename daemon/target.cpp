@@ -86,8 +86,8 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session,
       session_(std::move(session)),
       config_(std::move(config)),
       mover_(*session_.device),
-      joiner_(pid, session_.collapse),
-      pager_(pid, session_.page_out),
+      joiner_(pid, session_.advice.collapse),
+      pager_(pid, session_.advice.page_out),
       ranking_({}, {}) {
   weighed_cpu_ns_ = process_.cpu_ns;
   mover_.on_end([this](const policy::Move& move, const hmk_range_result& result) {

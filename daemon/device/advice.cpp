@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 #include <utility>
 
 namespace hmk {
 namespace {
 
-Advise advice_of(std::shared_ptr<const Fd> pidfd, int advice) {
+Advise advise(std::shared_ptr<const Fd> pidfd, int advice) {
   return [pidfd = std::move(pidfd), advice](std::uint64_t start, std::uint64_t length) {
     const iovec range{reinterpret_cast<void*>(start), length};
     return ::syscall(SYS_process_madvise, pidfd->get(), &range, 1, advice, 0) < 0 ? errno : 0;
@@ -21,12 +22,9 @@ Advise advice_of(std::shared_ptr<const Fd> pidfd, int advice) {
 
 }  // namespace
 
-Advise collapse_of(std::shared_ptr<const Fd> pidfd) {
-  return advice_of(std::move(pidfd), MADV_COLLAPSE);
-}
-
-Advise page_out_of(std::shared_ptr<const Fd> pidfd) {
-  return advice_of(std::move(pidfd), MADV_PAGEOUT);
+Advice advice_of(Fd process) {
+  const auto pidfd = std::make_shared<const Fd>(std::move(process));
+  return {advise(pidfd, MADV_COLLAPSE), advise(pidfd, MADV_PAGEOUT)};
 }
 
 }  // namespace hmk

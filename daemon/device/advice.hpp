@@ -3,13 +3,12 @@
 // What the kernel does with memory of another process when it is asked: stock Linux, nothing of the
 // module's.
 //
-//   const Advise collapse = collapse_of(pidfd), page_out = page_out_of(pidfd);
-//   if (const int err = collapse(start, 2 << 20)) ...
+//   const Advice advice = advice_of(std::move(pidfd));
+//   if (const int err = advice.collapse(start, 2 << 20)) ...
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 
 #include "util/fd.hpp"
 
@@ -23,9 +22,13 @@ namespace hmk {
 /// kernel cannot. ESRCH: the process has ended.
 using Advise = std::function<int(std::uint64_t start, std::uint64_t length)>;
 
-/// Joins 2 MiB that are mapped by small entries into one huge page: Linux 6.1.
-Advise collapse_of(std::shared_ptr<const Fd> pidfd);
-/// Pages out what of it no other process maps, as far as there is swap: Linux 5.10.
-Advise page_out_of(std::shared_ptr<const Fd> pidfd);
+struct Advice {
+  /// Joins 2 MiB that are mapped by small entries into one huge page: Linux 6.1.
+  Advise collapse;
+  /// Pages out what of it no other process maps, as far as there is swap: Linux 5.10.
+  Advise page_out;
+};
+/// Of the process that a pidfd stands for.
+Advice advice_of(Fd process);
 
 }  // namespace hmk

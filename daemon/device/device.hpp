@@ -65,8 +65,8 @@ class Device {
 struct Session {
   std::unique_ptr<Device> device;
   hmk_info info{};
-  std::string instead = {};             ///< without the module: what tracks and what moves
-  Advise collapse = {}, page_out = {};  ///< empty: nobody does
+  std::string instead = {};  ///< without the module: what tracks and what moves
+  Advice advice = {};        ///< empty: nobody does
 };
 
 /// How a process is attached; app.cpp is given one, tests give their own.

@@ -256,9 +256,8 @@ Result<Session> attach_kernel(const std::string& path, std::int32_t pid, const h
   Result<Table> table = Table::map(fd->get(), attach.table_bytes);
   if (!table) return table.error();
   if (::ioctl(fd->get(), HMK_IOC_START, 0) != 0) return explain_start(errno, pid);
-  const auto pidfd = std::make_shared<const Fd>(std::move(process));
   return Session{std::make_unique<KernelDevice>(*std::move(fd), *std::move(table), *info), *info,
-                 "", collapse_of(pidfd), page_out_of(pidfd)};
+                 "", advice_of(std::move(process))};
 }
 
 }  // namespace hmk

@@ -374,13 +374,12 @@ Result<Session> attach_plain(const std::filesystem::path& root, std::int32_t pid
   if (!first) return first.error();
   const std::string instead = first->name + " move_pages";
   // What is read only would seem cold.
-  const Advise page_out =
-      first->sees_reads ? page_out_of(std::make_shared<const Fd>(::dup(pidfd.get()))) : Advise{};
+  const Advise page_out = first->sees_reads ? advice_of(Fd(::dup(pidfd.get()))).page_out : Advise{};
   *first = {};  // the device starts its own
   auto device = std::make_unique<PlainDevice>(
       root, pid, std::move(pidfd), [root, pid] { return best_tracker(root, pid); }, params);
   if (const Result<void> started = device->run(true); !started) return started.error();
-  return Session{std::move(device), {}, instead, {}, page_out};
+  return Session{std::move(device), {}, instead, {{}, page_out}};
 }
 
 }  // namespace hmk

@@ -76,7 +76,7 @@ double ColdMemory::pages_woken(const RegionView& region) const {
     if (old_[i].since_s + interval_.after_s <= interval_.now_s)
       cold += std::min(old_[i].end, end_of(region)) - std::max(old_[i].start, region.start);
   const double share = std::min(1., static_cast<double>(region.hi_q16) / kOneQ16);
-  return share * static_cast<double>(resident_in(region, cold) / kPage);
+  return share * static_cast<double>(resident_in(region, cold)) / kPage;
 }
 
 /// What of the stretches from `first` on lies in a region and is cold.

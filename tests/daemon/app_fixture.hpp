@@ -71,7 +71,8 @@ class AppTest : public ::testing::Test {
               attached_.push_back(pid);
               FakeKernel& kernel = pid == kPid ? kernel_ : others_[pid];
               kernel.params = params;
-              return Session{std::make_unique<FakeDevice>(kernel), info_, "", collapse_, page_out_};
+              return Session{
+                  std::make_unique<FakeDevice>(kernel), info_, "", {collapse_, page_out_}};
             },
             .root = tree_.root(),
             .module_info = info_,
