@@ -24,7 +24,10 @@ Advise advise(std::shared_ptr<const Fd> pidfd, int advice) {
 
 Advice advice_of(Fd process) {
   const auto pidfd = std::make_shared<const Fd>(std::move(process));
-  return {advise(pidfd, MADV_COLLAPSE), advise(pidfd, MADV_PAGEOUT)};
+  Advice advice;
+  advice.collapse = advise(pidfd, MADV_COLLAPSE);
+  advice.page_out = advise(pidfd, MADV_PAGEOUT);
+  return advice;
 }
 
 }  // namespace hmk
