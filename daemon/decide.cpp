@@ -27,7 +27,7 @@ policy::PolicyParams to_params(const Target& target, std::span<const policy::Tie
   const hmk_interval& interval = target.snapshot().interval;
   params.hotness_max = interval.hotness_max;
   params.turn = interval.seq;
-  params.interval_s = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9;
+  params.interval_s = seconds_of(interval);
   params.buckets = config.buckets;
   params.promote_limit = limit_of(target, tiers);
   params.gain_margin = config.gain_margin;

@@ -409,7 +409,7 @@ Moment Target::moment(Mode mode) const {
                                      ? last_->planned_promote_bytes + last_->planned_demote_bytes
                                      : 0,
                 .accesses = accesses_by_node(parts())};
-  const double seconds = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9;
+  const double seconds = seconds_of(interval);
   for (auto& [node, accesses] : moment.accesses) accesses *= seconds;
   for (const hmk_record& record : snapshot_.records) {
     const auto away = std::min(record.away_pages, record.resident_pages);
@@ -515,7 +515,7 @@ void Target::join(const policy::Plan& plan, const Surroundings& around) {
   const policy::Measured measured = balance_.plans_by();
   const std::vector<policy::TierView> tiers = tier_views(around);
   const double intervals = std::min(horizon_for(config, interval.seq), measured.horizon);
-  const double seconds = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9;
+  const double seconds = seconds_of(interval);
   joiner_.step(join_views(),
                {.root = around.root,
                 .terms = {.seq = interval.seq,
@@ -550,7 +550,7 @@ void Target::page_out(const Surroundings& around) {
       last_tier_views(),
       {.root = around.root,
        .interval = {.now_s = static_cast<double>(interval.end_ns) / 1e9,
-                    .seconds = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9,
+                    .seconds = seconds_of(interval),
                     .after_s = std::chrono::duration<double>(config.page_out_after).count()},
        .refaults_per_s = config.page_out_refaults / 60.,
        .acts = mode() == Mode::manage && !is_putting_back_});
@@ -578,14 +578,13 @@ std::uint32_t Target::calibrated_copy_threads(const policy::Plan& plan,
     if (homes_.nodes().empty() || homes_.nodes().contains(id))
       cpus += static_cast<unsigned>(node.cpus.size());
   const hmk_interval& interval = snapshot_.interval;
-  return choose_copy_threads(
-             {.in_bytes = static_cast<double>(plan.promoted),
-              .out_bytes = static_cast<double>(plan.demoted),
-              .compute_s = static_cast<double>(interval.end_ns - interval.start_ns) / 1e9,
-              .compute_bw = std::min(curve.max_in, curve.max_out) / 2,
-              .threads = busy_threads_,
-              .max_threads = std::min(cpus, busy_threads_ + 2)},
-             curve)
+  return choose_copy_threads({.in_bytes = static_cast<double>(plan.promoted),
+                              .out_bytes = static_cast<double>(plan.demoted),
+                              .compute_s = seconds_of(interval),
+                              .compute_bw = std::min(curve.max_in, curve.max_out) / 2,
+                              .threads = busy_threads_,
+                              .max_threads = std::min(cpus, busy_threads_ + 2)},
+                             curve)
       .copy_threads;
 }
 

@@ -62,6 +62,10 @@ class Device {
                                                        std::size_t nr_ranges) = 0;
 };
 
+inline double seconds_of(const hmk_interval& interval) {
+  return static_cast<double>(interval.end_ns - interval.start_ns) / 1e9;
+}
+
 struct Session {
   std::unique_ptr<Device> device;
   hmk_info info{};

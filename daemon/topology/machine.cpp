@@ -32,14 +32,13 @@ std::set<int> id_list_file(const fs::path& path) {
   return parse_id_list(read_text(path).value_or(""));
 }
 
-/// "Node 0 MemFree:  4900104 kB"
+}  // namespace
+
 std::uint64_t meminfo_bytes(const std::string& text, const std::string& field) {
   const std::size_t at = text.find(field + ":");
   if (at == text.npos) return 0;
   return number_in<std::uint64_t>(text, at + field.size() + 1).value_or(0) * 1024;
 }
-
-}  // namespace
 
 Swap read_swap(const fs::path& root) {
   const std::string text = read_text(root / "proc/meminfo").value_or("");

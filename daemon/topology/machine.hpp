@@ -63,6 +63,9 @@ struct Machine {
 
 Machine read_machine(const std::filesystem::path& root);
 
+/// Of a file with lines like "MemFree:  4900104 kB", whatever stands before; 0 without such a line.
+std::uint64_t meminfo_bytes(const std::string& text, const std::string& field);
+
 /// All swap together, bytes.
 struct Swap {
   std::uint64_t total = 0, free = 0;

@@ -165,12 +165,8 @@ std::set<int> read_mems_allowed(const fs::path& root, std::int32_t pid) {
 std::optional<Paging> read_paging(const fs::path& root, std::int32_t pid) {
   const auto stat = read_stat(proc_dir(root, pid) / "stat");
   if (!stat || has_ended(*stat)) return std::nullopt;
-  Paging paging{.major_faults = stat->major_faults};
-  const std::string swapped = status_field(proc_dir(root, pid) / "status", "VmSwap");  // " 9 kB"
-  std::string_view rest = swapped;
-  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
-  if (take_number(next_word(rest), paging.swapped_bytes)) paging.swapped_bytes *= 1024;
-  return paging;
+  const std::string status = read_text(proc_dir(root, pid) / "status").value_or("");
+  return Paging{stat->major_faults, meminfo_bytes(status, "VmSwap")};
 }
 
 std::vector<int> list_threads(const fs::path& root, std::int32_t pid) {

@@ -125,15 +125,21 @@ TEST(Balance, WhatDoesNotLastDoesNotMove) {
   EXPECT_EQ(plan_of(new_one, regions).promotions.size(), 1u);
 }
 
-TEST(Balance, WhatWaitsForABetterReadingMakesTheBudgetWhole) {
-  const std::vector<RegionView> regions = {warm(0, 0, 3)};
+/// Profiled for a second at a loss, until `halved` says that it is enough.
+Balance at_a_loss(const std::vector<RegionView>& regions, const Balance::Interval& interval,
+                  bool (Effort::*halved)() const) {
   Balance balance;
-  Balance::Interval interval = second(kSecond);
-  interval.profile_ns = kSecond / 100;
-  while (!balance.effort().is_rough()) {
+  while (!(balance.effort().*halved)()) {
     balance.saw(regions, two_tiers(64), interval);
     balance.planned({});
   }
+  return balance;
+}
+
+TEST(Balance, WhatWaitsForABetterReadingMakesTheBudgetWhole) {
+  Balance::Interval interval = second(kSecond);
+  interval.profile_ns = kSecond / 100;
+  Balance balance = at_a_loss({warm(0, 0, 3)}, interval, &Effort::is_rough);
   Plan plan;
   plan.waiting_ns_per_s = 1e9;
   EXPECT_TRUE(balance.planned(plan));
@@ -143,13 +149,9 @@ TEST(Balance, WhatWaitsForABetterReadingMakesTheBudgetWhole) {
 
 TEST(Balance, AStretchedIntervalTakesBackTheLastHalving) {
   const std::vector<RegionView> regions = {warm(0, 0, 3)};
-  Balance balance;
   Balance::Interval interval = second(kSecond);
   interval.profile_ns = kSecond / 100;
-  while (!balance.effort().is_reduced()) {
-    balance.saw(regions, two_tiers(64), interval);
-    balance.planned({});
-  }
+  Balance balance = at_a_loss(regions, interval, &Effort::is_reduced);
   interval.is_stretched = true;
   balance.saw(regions, two_tiers(64), interval);
   EXPECT_TRUE(balance.planned({}));
