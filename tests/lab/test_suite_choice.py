@@ -212,11 +212,11 @@ class Kept(unittest.TestCase):
 
 class Sanitized(unittest.TestCase):
     #: Built for tsan, or run in guests only, or by hand (the sweep: its threads share a counter and what one lock guards).
-    THREADED = {"daemon/joiner.cpp", "tests/unit/table_reader_threads.cpp", "tests/programs/integrity.cpp", "tests/programs/threads.cpp",
+    THREADED = {"daemon/util/beside.hpp", "tests/unit/table_reader_threads.cpp", "tests/programs/integrity.cpp", "tests/programs/threads.cpp",
                 "tests/programs/touch.cpp", "tools/bench.d/moves/stall.cpp", "tools/hmkctl/gauge.cpp", "tools/load/gups.cpp", "tools/sim.d/sweep.cpp", "tools/sim.d/machine/sweep.cpp"}
 
     def test_whatever_has_threads_is_built_for_tsan(self):
-        """Its preset builds what is listed in CMakePresets.json; hmkd has one, that joins huge pages; `hmkctl calibrate` reads by several."""
+        """Its preset builds what is listed in CMakePresets.json; hmkd runs one job beside itself, such as joining huge pages; `hmkctl calibrate` reads by several."""
         files = [file for folder in ("daemon", "include", "tools", "tests") for file in (ROOT / folder).rglob("*.[ch]pp")]
         threaded = {str(file.relative_to(ROOT)) for file in files
                     if re.search(r"std::j?thread\b|std::async|pthread_create", file.read_text(encoding="utf-8"))}
