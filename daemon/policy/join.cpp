@@ -41,6 +41,33 @@ bool has_cooled(int rate_q8, double dev_q8, int now_q8, double now_dev_q8) {
   return fall > kQuarterQ8 && fall > GainModel::kDeviations * std::hypot(dev_q8, now_dev_q8);
 }
 
+/// A stretch of several regions, the first of which begins it, as a region of its own: as hot as
+/// the coldest of them. None where something is not mapped.
+std::optional<RegionView> across(std::span<const RegionView> regions) {
+  RegionView whole = regions.front();
+  whole.start = end_of(whole) & ~(kHuge - 1);
+  if (whole.start == end_of(regions.front()) || whole.start < regions.front().start) return {};
+  whole.length = whole.resident = kHuge;
+  whole.away = 0;
+  for (std::uint64_t at = whole.start; const RegionView& part : regions) {
+    if (part.start > at && &part != &regions.front()) return {};
+    if (part.rate_q8 < whole.rate_q8) {
+      whole.whi_q16 = part.whi_q16;
+      whole.rate_q8 = part.rate_q8;
+      whole.rate_dev_q8 = part.rate_dev_q8;
+    }
+    if (part.resident < part.length || part.node != whole.node) whole.resident = 0;
+    whole.away += part.away;
+    whole.leaf_shift = std::max(whole.leaf_shift, part.leaf_shift);
+    whole.page_class = std::max(whole.page_class, part.page_class);
+    whole.movable = whole.movable && part.movable;
+    whole.stale = whole.stale || part.stale;
+    at = end_of(part);
+    if (at >= whole.start + kHuge) return whole;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool Joins::hold(Areas areas, std::uint64_t start) {
@@ -103,13 +130,17 @@ std::vector<Join> Joins::choose(std::span<const RegionView> regions, const Terms
   forget_old(terms.seq);
   const std::span<const TierView> fast = fastest(terms.tiers);
   ByStart now;
-  for (const RegionView& region : regions) {
+  const auto see = [&](const RegionView& region) {
     if (!is_whole(region, fast))
       restart(region, now);
     else if (!region.stale && region.leaf_shift == kSmallLeaf)
       watch(region, terms, now);
     else  // where some of it was joined, that hides the heat of the rest
       keep(region, terms.seq, now);
+  };
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    see(regions[i]);
+    if (const auto border = across(regions.subspan(i))) see(*border);
   }
   std::vector<Join> all;
   all.reserve(now.size());

@@ -56,9 +56,49 @@ TEST_F(JoinTest, WhatHasBeenHotAndAlikeForLongIsJoinedAndNotAnIntervalSooner) {
   EXPECT_EQ(starts(see({hot(4, 2)})), (Starts{4})) << "until it is told what came of it";
 }
 
-TEST_F(JoinTest, OnlyStretchesThatLieInARegionAsAWhole) {
+TEST_F(JoinTest, OnlyStretchesOfWhichAllIsMapped) {
   RegionView odd = hot(3, 6);  // from 3 to 9: two stretches
   EXPECT_EQ(starts(see_long({odd})), (Starts{4, 6}));
+}
+
+// After it was split its halves are regions of their own; those of its neighbours may be one
+// sooner.
+TEST_F(JoinTest, AStretchOfSeveralRegionsIsAsHotAsTheColdestOfThem) {
+  const RegionView hotter = hot(5, 1);
+  RegionView colder = hot(2, 3);
+  colder.rate_q8 -= 256;
+  const auto chosen = see_long({hot(0, 1), hot(1, 1), colder, hotter});
+  EXPECT_EQ(starts(chosen), (Starts{0, 2, 4}));
+  EXPECT_DOUBLE_EQ(chosen[0].saved_ns_per_s, 2 * chosen[2].saved_ns_per_s);
+  colder.rate_q8 = -20 * 256;
+  EXPECT_TRUE(see_long({hot(0, 1), hot(7, 1), colder, hotter}).empty()) << "and all must be there";
+}
+
+TEST_F(JoinTest, EachOfItsRegionsMustBeWholeOnOneNodeAndOfSmallEntries) {
+  RegionView absent = hot(1, 1), away = hot(1, 1), elsewhere = hot(1, 1), moving = hot(1, 1),
+             part = hot(1, 1), huge = hot(1, 3);
+  absent.resident -= kPage;
+  away.away = kPage;
+  elsewhere.node = 1;
+  moving.movable = false;
+  part.page_class = 1;
+  huge.leaf_shift = 21;
+  tiers_[1].joins = true;
+  for (const RegionView& second : {absent, away, elsewhere, moving, part, huge}) {
+    joins_ = {};
+    EXPECT_TRUE(see_long({hot(0, 1), second}).empty());
+    EXPECT_TRUE(see({hot(0, 1), second}).empty());
+  }
+}
+
+TEST_F(JoinTest, ABorderThatComesOrGoesInsideItChangesNothing) {
+  RegionView right = hot(3, 1), huge = hot(3, 3);
+  huge.leaf_shift = 21;
+  for (unsigned n = 1; n < Joins::kSteady; ++n)
+    (void)(n % 3 == 0   ? see({hot(2, 2)})
+           : n % 3 == 1 ? see({hot(2, 1), right})
+                        : see({hot(2, 1), huge}));
+  EXPECT_EQ(starts(see({hot(2, 2)})), (Starts{2}));
 }
 
 TEST_F(JoinTest, APageLessOnEitherSideIsNone) {
