@@ -74,6 +74,8 @@ Calibration::Access access_from(const YAML::Node& node) {
   return {.from = node_of(node, "from"),
           .to = node_of(node, "to"),
           .latency_ns = static_cast<std::uint32_t>(duration_of(node, "latency")),
+          .write_latency_ns =
+              node["write"] ? static_cast<std::uint32_t>(duration_of(node, "write")) : 0,
           .bandwidth = curve_of(node, "bandwidth")};
 }
 
@@ -164,8 +166,9 @@ std::string to_yaml(const Calibration& measured) {
   text += measured.access.empty() ? "access: []\n" : "access:\n";
   for (const auto& one : measured.access)
     text += "  - {from: " + std::to_string(one.from) + ", to: " + std::to_string(one.to) +
-            ", latency: " + ns_text(one.latency_ns) + ", bandwidth: " + curve_text(one.bandwidth) +
-            "}\n";
+            ", latency: " + ns_text(one.latency_ns) +
+            (one.write_latency_ns > 0 ? ", write: " + ns_text(one.write_latency_ns) : "") +
+            ", bandwidth: " + curve_text(one.bandwidth) + "}\n";
   text += measured.moves.empty() ? "moves: []\n" : "moves:\n";
   for (const auto& one : measured.moves)
     text += "  - {from: " + std::to_string(one.from) + ", to: " + std::to_string(one.to) +
@@ -216,6 +219,7 @@ void apply(const Calibration& measured, Machine& machine) {
     const double most = std::ranges::max(one.bandwidth) / (1 << 20);
     node->second.seen_from[one.from] = {.initiators = {one.from},
                                         .latency_ns = one.latency_ns,
+                                        .write_latency_ns = one.write_latency_ns,
                                         .bandwidth_mib = static_cast<std::uint32_t>(most)};
   }
   for (const Calibration::Move& one : measured.moves)

@@ -27,10 +27,11 @@ struct Calibration {
     std::set<int> cpus;
     std::uint64_t bytes = 0;
   };
-  /// Of memory on `to`, read from CPUs of `from`.
+  /// Of memory on `to`, from CPUs of `from`.
   struct Access {
     int from = 0, to = 0;
-    std::uint32_t latency_ns = 0;
+    std::uint32_t latency_ns = 0;        ///< of a read
+    std::uint32_t write_latency_ns = 0;  ///< of a line that is written, too; 0: not measured
     BandwidthByThreads bandwidth;
   };
   /// Of pages from one node to another.

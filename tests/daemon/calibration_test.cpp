@@ -21,6 +21,7 @@ Calibration of_four_tiers(const Tree& tree) {
       all.access.push_back({from,
                             to,
                             static_cast<std::uint32_t>(80 + 100 * (to ^ from)),
+                            static_cast<std::uint32_t>(90 + 200 * (to ^ from)),
                             {10 * kGB, (40 - 5 * to) * kGB}});
   for (int from = 0; from < 4; ++from)
     for (int to = 0; to < 4; ++to)
@@ -49,6 +50,7 @@ TEST_F(CalibrationTest, IsReadAsItWasWritten) {
   ASSERT_NE(read->find_move(3, 0), nullptr);
   EXPECT_EQ(read->find_move(3, 0)->copy, (BandwidthByThreads{5 * kGB, 8 * kGB}));
   EXPECT_EQ(read->find_access(1, 3)->latency_ns, 280u);
+  EXPECT_EQ(read->find_access(1, 3)->write_latency_ns, 490u);
   EXPECT_TRUE(check_same_machine(*read, written));
 }
 
@@ -62,6 +64,7 @@ TEST_F(CalibrationTest, WhatIsWrongInAFileIsOneLineWithItsNumber) {
   };
   for (const auto& [old, text] : {std::pair{"latency: 80ns", "latency: 80"},
                                   {"latency: 80ns", "latency: 80s"},
+                                  {"write: 90ns", "write: 90"},
                                   {"10000MB/s", "10000MB"},
                                   {"10000MB/s", "0MB/s"},
                                   {"[10000MB/s, 40000MB/s]", "[]"},
@@ -102,8 +105,11 @@ TEST_F(CalibrationTest, TiersGoByItAndNotByHmat) {
   EXPECT_EQ(tier_source(machine, {}), "calibrated");
   const std::vector<Tier> tiers = order_tiers(machine, {.homes = {1}});
   ASSERT_EQ(tiers.size(), 4u);
-  const std::vector<std::uint32_t> latencies{80, 180, 280, 380};
-  for (std::size_t t = 0; t < 4; ++t) EXPECT_EQ(tiers[t].latency_ns, latencies[t]);
+  const std::vector<std::uint32_t> reads{80, 180, 280, 380}, writes{90, 290, 490, 690};
+  for (std::size_t t = 0; t < 4; ++t) {
+    EXPECT_EQ(tiers[t].latency_ns, reads[t]);
+    EXPECT_EQ(tiers[t].write_latency_ns, writes[t]);
+  }
   EXPECT_EQ(tiers[0].nodes, std::vector{1});
   EXPECT_EQ(tiers[2].nodes, std::vector{3});
   EXPECT_EQ(tiers[0].bandwidth_mib, static_cast<std::uint32_t>(35e9 / (1 << 20)));

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// hmk-chase NODE CPU: what `hmkctl calibrate` follows to tell a latency, between marks 0 and 3 of
-// the lab, so that it can be counted whose lines those are. Prints the steps.
+// hmk-chase NODE CPU read|write: what `hmkctl calibrate` follows to tell a latency, between marks 0
+// and 3 of the lab, so that it can be counted whose lines those are. Prints the steps.
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "gauge.hpp"
 #include "mark.h"
 
 int main(int argc, char** argv) {
   constexpr std::size_t kSteps = 200'000;
-  if (argc != 3) return 2;
+  if (argc != 4) return 2;
+  const auto how =
+      std::string_view(argv[3]) == "write" ? hmkctl::Chase::write : hmkctl::Chase::read;
   const auto memory = hmkctl::NodeMemory::on(std::atoi(argv[1]), 64ul << 20, hmkctl::Pages::huge);
   if (!memory) {
     std::fprintf(stderr, "%s\n", memory.error().line().c_str());
@@ -18,7 +21,7 @@ int main(int argc, char** argv) {
   }
   hmkctl::lay_chain(*memory);
   HMK_MARK(0);
-  hmkctl::chase_ns(*memory, std::atoi(argv[2]), kSteps);
+  hmkctl::chase_ns(*memory, std::atoi(argv[2]), kSteps, how);
   HMK_MARK(3);
   std::printf("%zu\n", kSteps);
   return 0;

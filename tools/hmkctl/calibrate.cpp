@@ -26,6 +26,7 @@ constexpr std::size_t kMostThreads = 16, kLine = 64;
 constexpr std::size_t kLeastBytes = 64ul << 20, kMostBytes = 1ul << 30;
 constexpr std::size_t kMovedBytes = 16ul << 20;
 constexpr std::size_t kMostSteps = 200'000;
+constexpr double kLongestStep = 1e9;  // ns
 constexpr nanoseconds kAll = std::chrono::seconds(20), kLeast = std::chrono::milliseconds(20),
                       kMost = std::chrono::milliseconds(150);
 constexpr std::uint32_t kAlikePercent = 20;
@@ -86,7 +87,7 @@ class Calibrator {
       if (!node.cpus.empty()) homes_.push_back(id);
       if (node.total_bytes > 0) memories_.push_back(id);
     }
-    for (const int home : homes_) steps_ += memories_.size() * (1 + cpus_of(home).size());
+    for (const int home : homes_) steps_ += memories_.size() * (2 + cpus_of(home).size());
     for (const int to : memories_)
       steps_ += (memories_.size() - 1) * (2 + cpus_of(home_of(to)).size());
     time_ = std::clamp(kAll / static_cast<long>(std::max(steps_, 1ul)), kLeast, kMost);
@@ -146,16 +147,22 @@ class Calibrator {
     const auto memory = memory_on(to, want_bytes_, Pages::huge);
     if (!memory) return memory.error();
     lay_chain(*memory);
-    const std::size_t steps = std::min(memory->bytes() / kLine, kMostSteps);
-    std::vector<Calibration::Access> rows;
-    for (const int home : homes_) {
-      bar.step("latency " + pair_text(home, to));
+    const auto latency = [&](int home, Chase how, const char* what) {
+      bar.step(what + pair_text(home, to));
+      const std::size_t steps = std::min(memory->bytes() / kLine, kMostSteps);
       const int cpu = *machine_.nodes.at(home).cpus.begin();
-      double ns = chase_ns(*memory, cpu, steps);
-      for (int again = 0; again < 2; ++again) ns = std::min(ns, chase_ns(*memory, cpu, steps));
-      rows.push_back({home, to, static_cast<std::uint32_t>(std::max(ns, 1.0)), {}});
-    }
-    for (Calibration::Access& row : rows) {  // reading leaves the chain whole
+      double ns = kLongestStep;
+      for (int n = 0; n < 3; ++n) ns = std::min(ns, chase_ns(*memory, cpu, steps, how));
+      return static_cast<std::uint32_t>(std::max(ns, 1.0));
+    };
+    std::vector<Calibration::Access> rows;
+    for (const int home : homes_)
+      rows.push_back({home,
+                      to,
+                      latency(home, Chase::read, "latency "),
+                      latency(home, Chase::write, "write latency "),
+                      {}});
+    for (Calibration::Access& row : rows) {
       row.bandwidth = curve(cpus_of(row.from), "bandwidth " + pair_text(row.from, to), bar,
                             [&](const auto& cpus) { return read_bandwidth(*memory, cpus, time_); });
       measured_.access.push_back(row);
@@ -231,6 +238,7 @@ json answer_of(const Calibration& measured, const std::string& file, bool by_mod
     access.push_back({{"from", one.from},
                       {"to", one.to},
                       {"latency_ns", one.latency_ns},
+                      {"write_latency_ns", one.write_latency_ns},
                       {"bandwidth_bytes_per_s", rate_list(one.bandwidth)},
                       {"text", rate_text(one.bandwidth)}});
   for (const auto& one : measured.moves)
@@ -253,6 +261,7 @@ void print_answer(json answer, bool as_json) {
        {{"from", "CPU NODE"},
         {"to", "MEMORY"},
         {"latency_ns", "LATENCY", Unit::ns},
+        {"write_latency_ns", "WRITTEN", Unit::ns},
         {"text", "READ BY 1, 2, ... THREADS"}}},
       {"moves",
        {{"from", "FROM"},

@@ -164,12 +164,16 @@ void lay_chain(const NodeMemory& memory) {
   }
 }
 
-double chase_ns(const NodeMemory& memory, int cpu, std::size_t steps) {
+double chase_ns(const NodeMemory& memory, int cpu, std::size_t steps, Chase how) {
   const Affinity affinity;
   run_on(cpu);
-  const auto* at = reinterpret_cast<char* const volatile*>(memory.data());
+  auto* at = reinterpret_cast<char* volatile*>(memory.data());
   const auto begin = Clock::now();
-  for (std::size_t i = 0; i < steps; ++i) at = reinterpret_cast<char* const volatile*>(*at);
+  for (std::size_t i = 0; i < steps; ++i) {
+    char* const next = *at;
+    if (how == Chase::write) at[1] = next;
+    at = reinterpret_cast<char* volatile*>(next);
+  }
   return ns_since(begin) / static_cast<double>(steps);
 }
 

@@ -3,7 +3,7 @@
 // Measures memory of a node as programs see it, with this process's own memory and time.
 //
 //   Result<NodeMemory> memory = NodeMemory::on(2, 64 << 20, Pages::huge);
-//   chase_ns(*memory, 0);                  ns of an access that waits for the one before
+//   chase_ns(*memory, 0, 1000, Chase::read);  ns of an access that waits for the one before
 //   read_bandwidth(*memory, {0, 1}, 50ms); bytes/s by a thread on each of these CPUs
 #pragma once
 
@@ -38,8 +38,9 @@ class NodeMemory {
 
 /// Overwrites the memory with a chain through all its lines, in random order.
 void lay_chain(const NodeMemory& memory);
-/// Follows `steps` of the chain on a CPU. Return: ns.
-double chase_ns(const NodeMemory& memory, int cpu, std::size_t steps);
+enum class Chase { read, write };  ///< write: each line is written, too, and its next line stays
+/// Follows `steps` of the chain on a CPU. Return: ns of a step.
+double chase_ns(const NodeMemory& memory, int cpu, std::size_t steps, Chase how);
 
 /// By a thread on each of these CPUs, each in a part of its own, for so long. Return: bytes/s.
 double read_bandwidth(const NodeMemory& memory, const std::vector<int>& cpus,
