@@ -335,6 +335,12 @@ CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
 MOVE_COST = "move_cost: 1154ns\n"
 
 
+def is_served(control: str) -> bool:
+    """Whether somebody listens there. The file alone says little: it is there before that."""
+    with socket.socket(socket.AF_UNIX) as link:
+        return link.connect_ex(control) == 0
+
+
 def start_hmkd(config: str, log: Optional[Path] = None, options: Tuple[object, ...] = (), under: Tuple[str, ...] = (),
                control: str = CONTROL) -> subprocess.Popen:
     """hmkd with these lines of configuration, which serves at `control`; its log is the test's own if none is named, and is told
@@ -345,7 +351,7 @@ def start_hmkd(config: str, log: Optional[Path] = None, options: Tuple[object, .
                               stderr=log.open("wb") if log else None)
     if log:
         LOGS.add(log)
-    wait_for(lambda: os.path.exists(control) or daemon.poll() is not None, 30, "hmkd serves")
+    wait_for(lambda: is_served(control) or daemon.poll() is not None, 30, "hmkd serves")
     check(daemon.poll() is None, "hmkd runs")
     return daemon
 

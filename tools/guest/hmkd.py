@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """hmkd inside a guest: started, asked over its socket, stopped. Python's library only."""
 import json
-import os
 import socket
 import subprocess
 from pathlib import Path
@@ -10,6 +9,12 @@ from typing import Any, Dict, List, Optional, Sequence
 from .waiting import LOGS, Failed, wait_for
 
 CONTROL = "/run/hmk.sock"
+
+
+def is_served() -> bool:
+    """Whether somebody listens. The file alone says little: it is there before that."""
+    with socket.socket(socket.AF_UNIX) as link:
+        return link.connect_ex(CONTROL) == 0
 
 
 class Daemon:
@@ -25,7 +30,7 @@ class Daemon:
             [*(["taskset", "-c", str(cpu)] if cpu is not None else []), build / "daemon/hmkd", "--config", file,
              "--socket", CONTROL],
             stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT)
-        wait_for(lambda: os.path.exists(CONTROL) or self._process.poll() is not None, 30, "hmkd serves its socket")
+        wait_for(lambda: is_served() or self._process.poll() is not None, 30, "hmkd serves its socket")
         self._check_alive()
 
     def _check_alive(self) -> None:
