@@ -325,12 +325,36 @@ class Planner {
       }
     }
     for (Owner& owner : owners_) lower_rate(bucket, owner);
-    // All tiers and processes compete together (HK-32): the first of all lists goes first.
-    while (List* const first = first_of(lists)) {
-      const Id id = first->ids.front();
-      first->ids.pop();
-      if (!holders_[first->owner].taken.any(id)) count(id, *first, promote(id, *first));
+    promote_first_ones(lists);
+  }
+
+  /// All tiers and processes compete together (HK-32): the first of all lists goes first.
+  void promote_first_ones(std::vector<List>& lists) {
+    const auto goes_after = [this](const List* a, const List* b) {
+      return promotes_before(first_of(*b), first_of(*a));
+    };
+    std::vector<List*> heap;
+    for (List& list : lists)
+      if (!list.ids.empty()) heap.push_back(&list);
+    std::ranges::make_heap(heap, goes_after);
+    while (!heap.empty()) {
+      std::ranges::pop_heap(heap, goes_after);
+      List& list = *heap.back();
+      if (!is_spent(list.owner)) {
+        const Id id = list.ids.front();
+        list.ids.pop();
+        if (!holders_[list.owner].taken.any(id)) count(id, list, promote(id, list));
+        if (!list.ids.empty() && list.misses < kMostMisses) {
+          std::ranges::push_heap(heap, goes_after);
+          continue;
+        }
+      }
+      heap.pop_back();
     }
+  }
+
+  const Entry& first_of(const List& list) const {
+    return owners_[list.owner].histogram[list.ids.front()];
   }
 
   Shortlist shortlist(std::uint32_t bucket, std::uint32_t from, std::size_t index) const {
@@ -346,18 +370,6 @@ class Planner {
     });
     ids.seal();
     return ids;
-  }
-
-  List* first_of(std::vector<List>& lists) const {
-    List* first = nullptr;
-    const auto front = [this](const List& list) -> const Entry& {
-      return owners_[list.owner].histogram[list.ids.front()];
-    };
-    for (List& list : lists) {
-      if (list.ids.empty() || list.misses >= kMostMisses || is_spent(list.owner)) continue;
-      if (!first || promotes_before(front(list), front(*first))) first = &list;
-    }
-    return first;
   }
 
   bool may_rise(const Entry& region) const {
