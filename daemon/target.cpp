@@ -51,10 +51,14 @@ policy::RegionView to_view(const hmk_record& record) {
   return view;
 }
 
+void to_views(std::span<const hmk_record> records, std::vector<policy::RegionView>& views) {
+  views.resize(records.size());
+  std::ranges::transform(records, views.begin(), to_view);
+}
+
 std::vector<policy::RegionView> to_views(std::span<const hmk_record> records) {
   std::vector<policy::RegionView> views;
-  views.reserve(records.size());
-  std::ranges::transform(records, std::back_inserter(views), to_view);
+  to_views(records, views);
   return views;
 }
 
@@ -232,7 +236,7 @@ void Target::step(const Surroundings& around) {
   history_.saw(snapshot_);
   look_around(around);
   look_at_pins(around);
-  const std::vector<policy::RegionView> parts = part_views(Counting::yes);
+  const std::vector<policy::RegionView>& parts = part_views(Counting::yes);
   rank(parts);
   std::vector<policy::RegionView> regions;
   if (!parts_.empty()) regions = to_views(snapshot_.records);
@@ -302,10 +306,11 @@ bool Target::may_move(const hmk_record& record, Counting counting) {
   return why == nullptr;
 }
 
-std::vector<policy::RegionView> Target::part_views(Counting counting) {
-  std::vector<policy::RegionView> views = to_views(parts());
-  for (std::size_t i = 0; i < views.size(); ++i) views[i].movable = may_move(parts()[i], counting);
-  return views;
+const std::vector<policy::RegionView>& Target::part_views(Counting counting) {
+  to_views(parts(), part_views_);
+  for (std::size_t i = 0; i < part_views_.size(); ++i)
+    part_views_[i].movable = may_move(parts()[i], counting);
+  return part_views_;
 }
 
 /// Where they were calibrated.

@@ -167,7 +167,8 @@ class Target {
   void weigh(const Surroundings& around, const policy::Balance::Seen& seen);
   void order_tiers(const Surroundings& around);
   enum class Counting { no, yes };  // what stays, and why
-  std::vector<policy::RegionView> part_views(Counting counting);
+  /// Good until the next call.
+  const std::vector<policy::RegionView>& part_views(Counting counting);
   bool waits_to_be_read(const hmk_record& record) const;
   bool may_move(const hmk_record& record, Counting counting);
   void move(const policy::Plan& plan, const Surroundings& around);
@@ -213,6 +214,7 @@ class Target {
 
   Snapshot snapshot_;
   std::vector<hmk_record> parts_;
+  std::vector<policy::RegionView> part_views_;  ///< kept for its memory: tens of MiB an interval
   std::vector<Tier> tiers_;
   Homes homes_;
   policy::Ranking ranking_;

@@ -10,20 +10,22 @@ namespace hmk {
 
 void History::saw(const Snapshot& snapshot) {
   std::vector<Sighting> seen;
+  nr_sightings_ += snapshot.records.size();
+  while (intervals_.size() == kIntervals || (nr_sightings_ > kSightings && !intervals_.empty())) {
+    seen = std::move(intervals_.front().regions);  // its memory serves again
+    nr_sightings_ -= seen.size();
+    intervals_.pop_front();
+  }
+  seen.clear();
   seen.reserve(snapshot.records.size());
   for (const hmk_record& record : snapshot.records)
     seen.push_back({snapshot.interval.seq, record.start, record.length, record.hi_q16,
                     record.whi_q16, record.resident_pages, static_cast<std::int16_t>(record.node),
                     record.samples,
                     static_cast<std::int16_t>(record.rate_q8 - 256 * (record.leaf_shift - 12))});
-  nr_sightings_ += seen.size();
   const hmk_interval& interval = snapshot.interval;
   intervals_.push_back(
       {interval.seq, interval.start_ns, interval.end_ns, interval.hotness_max, std::move(seen)});
-  while (intervals_.size() > kIntervals || (nr_sightings_ > kSightings && intervals_.size() > 1)) {
-    nr_sightings_ -= intervals_.front().regions.size();
-    intervals_.pop_front();
-  }
 }
 
 void History::decided(std::uint64_t seq, const policy::Plan& plan) {
