@@ -98,7 +98,7 @@ inline std::string sched_text(unsigned scans, unsigned moved_pages) {
 
 inline void put_process(Tree& tree, int pid, const std::string& comm, int cpu = 0,
                         unsigned long flags = 4194304, char state = 'S', int parent = 1,
-                        unsigned long start_time = 22) {
+                        unsigned long start_time = 22, unsigned long user_ticks = 14) {
   const std::string dir = "proc/" + std::to_string(pid) + "/";
   std::string stat = std::to_string(pid) + " (" + comm + ") " + state;
   for (int field = 4; field <= 52; ++field) {
@@ -106,6 +106,8 @@ inline void put_process(Tree& tree, int pid, const std::string& comm, int cpu = 
       stat += " " + std::to_string(parent);
     } else if (field == 9) {
       stat += " " + std::to_string(flags);
+    } else if (field == 14) {
+      stat += " " + std::to_string(user_ticks);
     } else if (field == 22) {
       stat += " " + std::to_string(start_time);
     } else if (field == 39) {
