@@ -58,8 +58,8 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
                        f"{here.WINDOW:g} s), with the CPU's counters")
     flags.add_argument("--workload", metavar="NAME,...", help=f"of {', '.join(WORKLOADS)} (default: all); without this, "
                        "--system, --pages and --repeat it is the full table of placement/full.py")
-    flags.add_argument("--system", metavar="NAME,...", help=f"of {', '.join(cells.SYSTEMS)} and hm-keeper/ABLATION with "
-                       f"{', '.join(cells.ABLATIONS)} (default: all but the ablations)")
+    flags.add_argument("--system", metavar="NAME,...", help=f"of {', '.join(cells.SYSTEMS)} and hm-keeper/PART, which leaves it out or adds it: "
+                       f"{', '.join(cells.PARTS)} (default: all without a PART)")
     flags.add_argument("--kernel", metavar="SERIES,...", default="6.12")
     flags.add_argument("--pages", metavar="SIZE,...", help="4K, THP or both (default: 4K)")
     flags.add_argument("--repeat", type=int, metavar="N", help="runs of each cell; more than one give a spread")
@@ -123,10 +123,10 @@ def plan(args: argparse.Namespace) -> List[cells.Cell]:
     if args.gate:
         rows: Rows = [(gate.WORKLOADS, gate.SYSTEMS, "4K", repeats, False)]
     elif is_chosen or args.repeat or args.against is not None:
-        known, systems = [*cells.SYSTEMS, *full.ABLATED], list(cells.SYSTEMS)
+        known, systems = [*cells.SYSTEMS, *full.VARIED], list(cells.SYSTEMS)
         workloads = list(QUICK_WORKLOADS if args.quick else WORKLOADS)
         if args.against is not None:  # what no commit of ours changes is left out
-            known, systems, workloads = ["hm-keeper", *full.ABLATED], ["hm-keeper"], list(gate.WORKLOADS)
+            known, systems, workloads = ["hm-keeper", *full.VARIED], ["hm-keeper"], list(gate.WORKLOADS)
         rows = [(chosen(args.workload, list(WORKLOADS), workloads, "workload"), chosen(args.system, known, systems, "system"),
                  pages, repeats, True) for pages in chosen(args.pages, ["4K", "THP"], ["4K"], "pages")]
     else:

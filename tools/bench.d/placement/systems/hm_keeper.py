@@ -56,6 +56,8 @@ class HmKeeper(System):
         found["flushes"] = float(sum(row["flushes"] for row in stats))
         found["flush_seconds"] = sum(row["flush_ns"] for row in stats) / 1e9
         found["profiling_seconds"] = sum(row["profile_ns"] for row in stats) / 1e9
+        for name in ("cold_bytes", "paged_out_bytes", "swapped_bytes", "refaults"):
+            found[name] = float(sum((row["page_out"] or {}).get(name, 0) for row in stats))
         found["cpu_seconds"] = cpu_seconds([*self._threads, self._daemon.pid])
         return found
 

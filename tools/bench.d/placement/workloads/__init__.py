@@ -4,7 +4,7 @@ from typing import Dict, Type
 
 from .base import Failed, Workload
 from .disturbed import GupsDisturbed
-from .gups import Gups, GupsFits, GupsJump, GupsLarge, GupsMixed, GupsPhases, GupsRead, GupsSockets, Needle
+from .gups import Gups, GupsFits, GupsHalf, GupsJump, GupsLarge, GupsMixed, GupsPhases, GupsRead, GupsSockets, Needle
 from .hsqldb import Hsqldb
 from .kv import MemcachedLatest, MemcachedZipf, RedisLatest, RedisZipf
 from .levels import GupsLevels
@@ -13,7 +13,7 @@ from .programs import Graph, Pagerank, Sort, Sssp, Stream, Train
 from .two import GupsTwo
 
 WORKLOADS: Dict[str, Type[Workload]] = {kind.name: kind for kind in (
-    Gups, GupsJump, Needle, GupsRead, GupsMixed, GupsLarge, GupsFits, GupsLevels, GupsPhases, GupsSockets, GupsTwo,
+    Gups, GupsJump, Needle, GupsRead, GupsMixed, GupsLarge, GupsFits, GupsHalf, GupsLevels, GupsPhases, GupsSockets, GupsTwo,
     RedisLatest, RedisZipf, MemcachedLatest, MemcachedZipf,
     Graph, Sssp, Pagerank, Sort, Train, Stream,
     Postgresql, Postgresql40, Hsqldb,

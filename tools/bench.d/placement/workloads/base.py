@@ -35,6 +35,14 @@ def memory_by_node(field: str) -> List[int]:
     return [_kilobytes((node / "meminfo").read_text(encoding="ascii"), field) << 10 for node in nodes]
 
 
+def swap_in_memory(size: int) -> None:
+    """So many bytes of swap, in zram."""
+    subprocess.run(["modprobe", "zram"], check=True)
+    Path("/sys/block/zram0/disksize").write_text(str(size), encoding="ascii")
+    for command in ("mkswap", "swapon"):
+        subprocess.run([command, "/dev/zram0"], check=True, stdout=subprocess.DEVNULL)
+
+
 def on_cpu(cpu: int) -> List[str]:
     """The words before a command; the process they start becomes it by exec."""
     return [*(LAUNCHER if cpu == APPLICATION_CPU else []), "taskset", "-c", str(cpu)]

@@ -2,7 +2,7 @@
 """GUPS: random updates of a large array of which a small part is hot, and known."""
 from typing import Any, Dict, List
 
-from .base import APPLICATION_CPU, CLIENT_CPU, MEBI, OneProgram
+from .base import APPLICATION_CPU, CLIENT_CPU, MEBI, OneProgram, swap_in_memory
 
 
 class Gups(OneProgram):
@@ -63,6 +63,17 @@ class GupsFits(Gups):
     """All of it fits into tier 1: the right answer is to do nothing."""
 
     name, fits, memory_bytes = "gups-fits", True, 320 * MEBI
+
+
+class GupsHalf(Gups):
+    """One half is never used again. There is swap, for who pages it out."""
+
+    name = "gups-half"
+    memory_bytes, hot_bytes, hot_percent = 2048 * MEBI, 1024 * MEBI, 100
+
+    def prepare(self) -> None:
+        swap_in_memory(self.memory_bytes)
+        super().prepare()
 
 
 class GupsRead(Gups):
