@@ -76,14 +76,14 @@ ABLATIONS: Dict[str, Knobs] = {  # HK-68
     "tier-by-tier": {"view": "tier-by-tier"},
     "without-module": {"module": "no"},  # hmkd watches by DAMON and moves by move_pages(2)
 }
+#: What the paper gives for them: Figs 8.11 and 8.13 (HK-81, HK-83).
+PAPER = {"fixed-regions": "+22 % time", "random-samples": "-21 % performance", "no-budget": "3 times the profiling time",
+         "tier-by-tier": "flat is 20 % better"}
 #: What is off as it ships. An interval must hold some compressing: of 4 KiB it takes 0.2 ms of the guest's clock.
 EXTRAS: Dict[str, Knobs] = {
     "page-out": {**HM_KEEPER["shipped"], "page_out": "yes", "page_out_after": "30s"},
 }
-PARTS: Dict[str, Knobs] = {**ABLATIONS, **EXTRAS}
-#: What the paper gives for them: Figs 8.11 and 8.13 (HK-81, HK-83).
-PAPER = {"fixed-regions": "+22 % time", "random-samples": "-21 % performance", "no-budget": "3 times the profiling time",
-         "tier-by-tier": "flat is 20 % better"}
+VARIATIONS: Dict[str, Knobs] = {**ABLATIONS, **EXTRAS}
 SYSTEMS = ("first-touch", "numa-balancing", "damon", "weighted-interleave", "hm-keeper", "oracle")
 WITHOUT_TIERS = ("all nodes that are there at boot form one memory tier on this kernel, so the kernel neither promotes "
                  "nor demotes between them")
@@ -121,12 +121,12 @@ def variants(system: str) -> Dict[str, Knobs]:
 
 def settings(system: str) -> Dict[str, Knobs]:
     """All settings that have a name, those that only --setting runs among them. Raises LabError."""
-    name, _, part = system.partition("/")
+    name, _, variation = system.partition("/")
     if name not in NAMED:
         return {"": {}}
     tuned = _chosen()[name]
     if name == "hm-keeper":
-        return {"": {**tuned, **PARTS[part]}} if part else {"": tuned, **HM_KEEPER, **AT_INTERVAL}
+        return {"": {**tuned, **VARIATIONS[variation]}} if variation else {"": tuned, **HM_KEEPER, **AT_INTERVAL}
     return {"default": NAMED[name]["default"], "tuned": tuned, **NAMED[name]}
 
 

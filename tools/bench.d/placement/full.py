@@ -18,7 +18,7 @@ STATIC = ("first-touch", "weighted-interleave", "oracle")  # nothing moves by it
 MOVERS = ("numa-balancing", "damon", "hm-keeper")
 #: Runs of each in --headline, which is a part of the full table.
 HEADLINE = {"first-touch": 1, "numa-balancing": 2, "damon": 2, "hm-keeper": 3}
-VARIED = tuple(f"hm-keeper/{name}" for name in cells.PARTS)
+VARIED = tuple(f"hm-keeper/{name}" for name in cells.VARIATIONS)
 
 
 @dataclass(frozen=True)

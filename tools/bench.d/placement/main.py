@@ -58,8 +58,8 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
                        f"{here.WINDOW:g} s), with the CPU's counters")
     flags.add_argument("--workload", metavar="NAME,...", help=f"of {', '.join(WORKLOADS)} (default: all); without this, "
                        "--system, --pages and --repeat it is the full table of placement/full.py")
-    flags.add_argument("--system", metavar="NAME,...", help=f"of {', '.join(cells.SYSTEMS)} and hm-keeper/PART, which leaves it out or adds it: "
-                       f"{', '.join(cells.PARTS)} (default: all without a PART)")
+    flags.add_argument("--system", metavar="NAME,...", help=f"of {', '.join(cells.SYSTEMS)} and hm-keeper/VARIATION with "
+                       f"{', '.join(cells.VARIATIONS)} (default: all without a variation)")
     flags.add_argument("--kernel", metavar="SERIES,...", default="6.12")
     flags.add_argument("--pages", metavar="SIZE,...", help="4K, THP or both (default: 4K)")
     flags.add_argument("--repeat", type=int, metavar="N", help="runs of each cell; more than one give a spread")

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""What hmkd promises, tells and what was counted: which programs are within the factor, and who tells otherwise."""
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools/lab.d"), str(ROOT / "tools/bench.d/placement")]
+
+from lab import LabError  # noqa: E402
+import promised  # noqa: E402
+
+
+def of(name, told, promised_s, counted):
+    return {"workload": name, "promised_s": promised_s, "told_s": told, "counted_s": counted}
+
+
+class Promised(unittest.TestCase):
+    def test_counted_is_what_each_operation_took_less_one_miss_after_the_other(self):
+        base = {"per_operation": {"application_ns_by_mlp": {"1": 150.0, "8": 40.0}, "operations": 7e6}}
+        ours = {"per_operation": {"application_ns_by_mlp": {"1": 100.0, "8": 30.0}, "operations": 4e6},
+                "counters": {"promised_seconds": 0.3, "saved_seconds": 0.25}}
+        found = promised.row("bfs", base, ours)
+        self.assertAlmostEqual(found["counted_s"], 50 * 4e6 / 1e9)
+        self.assertEqual((found["promised_s"], found["told_s"]), (0.3, 0.25))
+
+    def test_a_window_without_operations_is_refused(self):
+        with self.assertRaisesRegex(LabError, "--window"):
+            promised.row("bfs", {"per_operation": None}, {"per_operation": None, "counters": {}})
+
+    def test_within_the_factor_either_way_and_nothing_of_nothing(self):
+        kept = [promised.is_kept(of("w", told, 2.0, 0)) for told in (0.99, 1.0, 4.0, 4.01, -1)]
+        self.assertEqual(kept, [False, True, True, False, False])
+        self.assertEqual([promised.is_kept(of("w", told, 0.0, 0)) for told in (0.0, 0.1)], [True, False])
+
+    def test_two_of_ten_may_miss_it_and_three_may_not(self):
+        good, bad = [of("good", 1.0, 1.0, 1.0)] * 8, [of("bad", 1.0, 3.0, 1.0)] * 2
+        self.assertEqual(promised.wrong(good + bad), [])
+        self.assertEqual(promised.wrong(good[1:] + bad + bad[:1]), ["7 of 10 programs saved within 2 times what was promised, want 80%"])
+
+    def test_who_tells_otherwise_than_was_counted_is_named(self):
+        rows = [of("even", 1.25, 1.0, 1.0), of("more", 1.26, 1.0, 1.0), of("less", 0.74, 1.0, 1.0)]
+        self.assertEqual([line.split(":")[0] for line in promised.wrong(rows)], ["more", "less"])
+
+    def test_the_table_says_what_has_no_ratio(self):
+        self.assertIn(" - ", promised.text([of("idle", 0.0, 0.0, 0.0)]) + " ")
+
+
+if __name__ == "__main__":
+    unittest.main()
