@@ -152,7 +152,7 @@ NodeMemory::~NodeMemory() {
   if (start_ != nullptr) ::munmap(start_, bytes_);
 }
 
-void lay_chain(const NodeMemory& memory) {
+Chain::Chain(const NodeMemory& memory) : at_(reinterpret_cast<char* volatile*>(memory.data())) {
   const std::size_t lines = memory.bytes() / kLine;
   std::vector<std::uint32_t> order(lines);
   std::iota(order.begin(), order.end(), 0u);
@@ -164,15 +164,14 @@ void lay_chain(const NodeMemory& memory) {
   }
 }
 
-double chase_ns(const NodeMemory& memory, int cpu, std::size_t steps, Chase how) {
+double Chain::step_ns(int cpu, std::size_t steps, Way way) {
   const Affinity affinity;
   run_on(cpu);
-  auto* at = reinterpret_cast<char* volatile*>(memory.data());
   const auto begin = Clock::now();
   for (std::size_t i = 0; i < steps; ++i) {
-    char* const next = *at;
-    if (how == Chase::write) at[1] = next;
-    at = reinterpret_cast<char* volatile*>(next);
+    char* const next = *at_;
+    if (way == Way::write) at_[1] = next;
+    at_ = reinterpret_cast<char* volatile*>(next);
   }
   return ns_since(begin) / static_cast<double>(steps);
 }

@@ -3,8 +3,8 @@
 // Measures memory of a node as programs see it, with this process's own memory and time.
 //
 //   Result<NodeMemory> memory = NodeMemory::on(2, 64 << 20, Pages::huge);
-//   chase_ns(*memory, 0, 1000, Chase::read);  ns of an access that waits for the one before
-//   read_bandwidth(*memory, {0, 1}, 50ms); bytes/s by a thread on each of these CPUs
+//   Chain(*memory).step_ns(0, 1000, Chain::Way::read);   of an access that waits for the one before
+//   read_bandwidth(*memory, {0, 1}, 50ms);               bytes/s by a thread on each of these CPUs
 #pragma once
 
 #include <chrono>
@@ -36,11 +36,19 @@ class NodeMemory {
   std::size_t bytes_;
 };
 
-/// Overwrites the memory with a chain through all its lines, in random order.
-void lay_chain(const NodeMemory& memory);
-enum class Chase { read, write };  ///< write: each line is written, too, and its next line stays
-/// Follows `steps` of the chain on a CPU. Return: ns of a step.
-double chase_ns(const NodeMemory& memory, int cpu, std::size_t steps, Chase how);
+/// A chain through all lines of some memory, in random order, which it overwrites.
+class Chain {
+ public:
+  enum class Way { read, write };  ///< write: each line is written, too
+
+  explicit Chain(const NodeMemory& memory);
+  /// Follows it on a CPU, from where the last call has ended: what was passed is in a cache, and
+  /// comes again only after all the rest. Return: ns of a step.
+  double step_ns(int cpu, std::size_t steps, Way way);
+
+ private:
+  char* volatile* at_;
+};
 
 /// By a thread on each of these CPUs, each in a part of its own, for so long. Return: bytes/s.
 double read_bandwidth(const NodeMemory& memory, const std::vector<int>& cpus,
