@@ -59,7 +59,7 @@ class HmKeeper(System):
         for name in ("cold_bytes", "paged_out_bytes", "swapped_bytes", "refaults"):
             found[name] = float(sum((row["page_out"] or {}).get(name, 0) for row in stats))
         for ours, theirs in (("promised_seconds", "promised_ns"), ("saved_seconds", "saved_ns")):
-            found[ours] = sum(row["gain"][theirs] for row in stats) / 1e9
+            found[ours] = sum(row["gain"].get(theirs, 0.0) for row in stats) / 1e9  # not told before an interval has ended
         found["cpu_seconds"] = cpu_seconds([*self._threads, self._daemon.pid])
         return found
 
