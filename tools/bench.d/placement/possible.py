@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools/lab.d"), str(Path(__file__).resolve().parent)]
 
-from lab import LabError, load_machine  # noqa: E402
+from lab import load_machine  # noqa: E402
 import cells  # noqa: E402
 import keep  # noqa: E402
 import main as placement  # noqa: E402
@@ -49,30 +49,23 @@ def text(found: Sequence[Row]) -> str:
 
 
 def main() -> int:
-    """0: nobody beats the bound; 1: somebody does, or a guest failed; 2: usage."""
+    """0: nobody beats the bound; 1: somebody does, or a guest failed. Raises LabError."""
     flags = argparse.ArgumentParser(prog="tools/bench possible", description=__doc__)
     flags.add_argument("--quick", action="store_true", help=f"{', '.join(simulated.PROGRAMS)} only")
     args = simulated.parse(flags)
-    try:
-        default = simulated.PROGRAMS if args.quick else WORKLOADS
-        names = placement.chosen(args.workload, list(WORKLOADS), list(default), "workload")
-        groups = [cells.plan(WORKLOADS, [name], list(SYSTEMS), "4K", 1, False, simulated.KERNEL, args.window) for name in names]
-        store = keep.Store(args.out / args.machine.stem)
-        simulated.run([cell for group in groups for cell in group], args, store)
-        simulator = Simulator(ROOT, store, load_machine(args.machine), args.machine)
-        found: List[Row] = []
-        for group in groups:
-            times = {cell.system: simulated.figure(store.read(cell), cell.system, cell.key)["ns_per_op"] for cell in group}
-            asked = {cell.system: simulator.ask(group[0], ["first-touch"], *simulator.work(group[0], cell), quiet=True)[1][0] for cell in group}
-            found += rows(group[0].workload, times, asked)
-        return simulated.report("possible", found, text(found), beaten(found), args.json)
-    except LabError as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return error.exit_code
+    default = simulated.PROGRAMS if args.quick else WORKLOADS
+    names = placement.chosen(args.workload, list(WORKLOADS), list(default), "workload")
+    groups = [cells.plan(WORKLOADS, [name], list(SYSTEMS), "4K", 1, False, simulated.KERNEL, args.window) for name in names]
+    store = keep.Store(args.out / args.machine.stem)
+    simulated.run([cell for group in groups for cell in group], args, store)
+    simulator = Simulator(ROOT, store, load_machine(args.machine), args.machine)
+    found: List[Row] = []
+    for group in groups:
+        times = {cell.system: simulated.figure(store.read(cell), cell.system, cell.key)["ns_per_op"] for cell in group}
+        asked = {cell.system: simulator.ask(group[0], ["first-touch"], *simulator.work(group[0], cell), quiet=True)[1][0] for cell in group}
+        found += rows(group[0].workload, times, asked)
+    return simulated.report("possible", found, text(found), beaten(found), args.json)
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    simulated.end_with(main, "bench")

@@ -67,22 +67,15 @@ def text(found: Sequence[Row]) -> str:
 
 
 def main() -> int:
-    """0: what was promised came true, and is told as it was counted; 1: not so, or a guest failed; 2: usage."""
+    """0: what was promised came true, and is told as it was counted; 1: not so, or a guest failed. Raises LabError."""
     args = simulated.parse(argparse.ArgumentParser(prog="tools/bench promised", description=__doc__))
-    try:
-        names = placement.chosen(args.workload, list(WORKLOADS), list(PROGRAMS), "workload")
-        wanted = cells.plan(WORKLOADS, names, SYSTEMS, "4K", 1, False, simulated.KERNEL, args.window)
-        store = keep.Store(args.out / args.machine.stem)
-        simulated.run(wanted, args, store)
-        found = [row(base.workload, store.read(base)["figures"], store.read(ours)["figures"]) for base, ours in zip(wanted[::2], wanted[1::2])]
-        return simulated.report("promised", found, text(found), wrong(found), args.json)
-    except LabError as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return error.exit_code
+    names = placement.chosen(args.workload, list(WORKLOADS), list(PROGRAMS), "workload")
+    wanted = cells.plan(WORKLOADS, names, SYSTEMS, "4K", 1, False, simulated.KERNEL, args.window)
+    store = keep.Store(args.out / args.machine.stem)
+    simulated.run(wanted, args, store)
+    found = [row(base.workload, store.read(base)["figures"], store.read(ours)["figures"]) for base, ours in zip(wanted[::2], wanted[1::2])]
+    return simulated.report("promised", found, text(found), wrong(found), args.json)
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    simulated.end_with(main, "bench")

@@ -8,7 +8,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Tuple
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[3]
@@ -91,25 +91,29 @@ def run(wanted_cells: Sequence[cells.Cell], args: argparse.Namespace, store: kee
             raise LabError("; ".join(failed))
 
 
-def main() -> int:
-    """0: all figures lie within 10 % of the guests'; 1: not so, or a guest failed; 2: usage."""
-    args = parse(argparse.ArgumentParser(prog="tools/sim machine --against-guest", description=__doc__))
+def end_with(work: Callable[[], int], name: str) -> NoReturn:
+    """End the program with the status that `work` returns; an error is one line of `name`, an interrupt 130."""
     try:
-        pairs, machine = wanted(args), load_machine(args.machine)
-        store = keep.Store(args.out / args.machine.stem)
-        run([cell for pair in pairs for cell in pair], args, store)
-        simulator = Simulator(ROOT, store, machine, args.machine)
-        found = [compare(*pair, store, simulator) for pair in pairs]
-        if args.json:
-            args.json.write_text(json.dumps([row for _, rows in found for row in rows], indent=1) + "\n", encoding="utf-8")
+        sys.exit(work())
     except LabError as error:
-        print(f"sim: {error}", file=sys.stderr)
-        return error.exit_code
+        print(f"{name}: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def main() -> int:
+    """0: all figures lie within 10 % of the guests'; 1: not so, or a guest failed. Raises LabError."""
+    args = parse(argparse.ArgumentParser(prog="tools/sim machine --against-guest", description=__doc__))
+    pairs, machine = wanted(args), load_machine(args.machine)
+    store = keep.Store(args.out / args.machine.stem)
+    run([cell for pair in pairs for cell in pair], args, store)
+    simulator = Simulator(ROOT, store, machine, args.machine)
+    found = [compare(*pair, store, simulator) for pair in pairs]
+    if args.json:
+        args.json.write_text(json.dumps([row for _, rows in found for row in rows], indent=1) + "\n", encoding="utf-8")
     return 0 if all(agrees for agrees, _ in found) else 1
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    end_with(main, "sim")

@@ -74,23 +74,16 @@ def told_and_seen(group: Sequence[cells.Cell], store: keep.Store, hmkctl: Path) 
 
 
 def main() -> int:
-    """0: every share lies within 7 points and no order is wrong; 1: not so, or a guest failed; 2: usage."""
+    """0: every share lies within 7 points and no order is wrong; 1: not so, or a guest failed. Raises LabError."""
     args = simulated.parse(argparse.ArgumentParser(prog="tools/bench size", description=__doc__))
-    try:
-        names = placement.chosen(args.workload, list(PROGRAMS), list(PROGRAMS), "workload")
-        groups = [wanted(name, args.window or WINDOW) for name in names]
-        store = keep.Store(args.out / args.machine.stem)
-        simulated.run([cell for group in groups for cell in group], args, store)
-        hmkctl = user_space(ROOT, store.folder, ["hmkctl"]) / "tools/hmkctl/hmkctl"
-        found = [row for name, group in zip(names, groups) for row in rows(name, *told_and_seen(group, store, hmkctl))]
-        return simulated.report("size", found, text(found), wrong(found), args.json)
-    except LabError as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return error.exit_code
+    names = placement.chosen(args.workload, list(PROGRAMS), list(PROGRAMS), "workload")
+    groups = [wanted(name, args.window or WINDOW) for name in names]
+    store = keep.Store(args.out / args.machine.stem)
+    simulated.run([cell for group in groups for cell in group], args, store)
+    hmkctl = user_space(ROOT, store.folder, ["hmkctl"]) / "tools/hmkctl/hmkctl"
+    found = [row for name, group in zip(names, groups) for row in rows(name, *told_and_seen(group, store, hmkctl))]
+    return simulated.report("size", found, text(found), wrong(found), args.json)
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    simulated.end_with(main, "bench")
