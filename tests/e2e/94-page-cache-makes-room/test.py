@@ -53,6 +53,8 @@ lib.check(before < 0.3 and full > LEFT_MIB * 3 // 4, f"without reclaim_cache {be
 
 lib.ask_hmkd("set", "reclaim_cache", "yes")
 lib.wait_for(lambda: share() >= 0.95, 120, "with it what is hot rises")
+ended = lib.intervals()
+lib.wait_for(lambda: lib.intervals() >= ended + 2, 60, "what was dropped meanwhile is told, an interval later")
 told = lib.ask_hmkd("status")["daemon"]["cache_dropped_bytes"] / MIB
 risen, dropped = (share() - before) * PAGES * 4096 / MIB, full - cache()
 print(f"MiB that rose: {risen:.0f}, of the file dropped: {dropped}, by hmkd: {told:.0f}, more free: {lib.node_free_bytes(FAST) / MIB - free:.0f}", flush=True)
