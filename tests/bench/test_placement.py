@@ -217,6 +217,8 @@ class PerOperation(unittest.TestCase):
         self.assertAlmostEqual(found["application_ns"], sum(by_hand.values()), delta=0.02 * 1127.5)
         self.assertAlmostEqual(found["application_kernel_ns"], 330, delta=6.6)
         self.assertAlmostEqual(found["application_ns_by_mlp"]["1"], 990 + 275, delta=25)
+        self.assertEqual(found["misses"], 1)
+        self.assertAlmostEqual(found["stalls_ns"], 275, delta=5.5)                   # at the load of the window
         self.assertAlmostEqual(found["service_cpu_ns"], 330, delta=6.6)
         self.assertAlmostEqual(found["moved_bytes"], 204.8)                          # 100 pages by 2000
         self.assertAlmostEqual(found["moves_priced_ns"], 57.7, delta=1.2)            # at 3.55 GB/s

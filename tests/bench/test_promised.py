@@ -11,18 +11,33 @@ from lab import LabError  # noqa: E402
 import promised  # noqa: E402
 
 
-def of(name, told, promised_s, counted):
-    return {"workload": name, "promised_s": promised_s, "told_s": told, "counted_s": counted}
+def of(name, told, promised_s, counted, program=10.0):
+    return {"workload": name, "promised_s": promised_s, "told_s": told, "counted_s": counted, "program_s": program}
+
+
+def operation(misses, stalls, whole, operations):
+    return {"misses": misses, "stalls_ns": stalls, "application_ns_by_mlp": {"1": whole, "8": 30.0}, "operations": operations}
 
 
 class Promised(unittest.TestCase):
-    def test_counted_is_what_each_operation_took_less_one_miss_after_the_other(self):
-        base = {"per_operation": {"application_ns_by_mlp": {"1": 150.0, "8": 40.0}, "operations": 7e6}}
-        ours = {"per_operation": {"application_ns_by_mlp": {"1": 100.0, "8": 30.0}, "operations": 4e6},
-                "counters": {"promised_seconds": 0.3, "saved_seconds": 0.25}}
+    def test_counted_is_what_its_misses_waited_less_in_the_guests_seconds(self):
+        base = {"per_operation": operation(1.0, 150.0, 200.0, 7e6)}
+        ours = {"per_operation": operation(1.2, 120.0, 160.0, 4e6), "counters": {"promised_seconds": 0.3, "saved_seconds": 0.25}, "cpu_seconds": 8.0}
         found = promised.row("bfs", base, ours)
-        self.assertAlmostEqual(found["counted_s"], 50 * 4e6 / 1e9)
-        self.assertEqual((found["promised_s"], found["told_s"]), (0.3, 0.25))
+        # 50 ns less for each of 1.2 misses: 60 of 160 modelled ns, of 8 s
+        self.assertAlmostEqual(found["counted_s"], 3.0)
+        self.assertEqual((found["promised_s"], found["told_s"], found["program_s"]), (0.3, 0.25, 8.0))
+
+    def test_more_misses_are_nothing_that_moves_lost(self):
+        base, ours = operation(1.0, 100.0, 150.0, 1e6), operation(2.0, 200.0, 250.0, 1e6)
+        found = promised.row("bfs", {"per_operation": base},
+                             {"per_operation": ours, "counters": {"promised_seconds": 0.0, "saved_seconds": 0.0}, "cpu_seconds": 1.0})
+        self.assertEqual(found["counted_s"], 0.0)
+
+    def test_runs_of_an_older_tool_are_refused(self):
+        old = {"per_operation": {"application_ns_by_mlp": {"1": 150.0}, "operations": 7e6}}
+        with self.assertRaisesRegex(LabError, "--out"):
+            promised.row("bfs", old, {**old, "counters": {}})
 
     def test_a_window_without_operations_is_refused(self):
         with self.assertRaisesRegex(LabError, "--window"):
@@ -41,6 +56,12 @@ class Promised(unittest.TestCase):
     def test_who_tells_otherwise_than_was_counted_is_named(self):
         rows = [of("even", 1.25, 1.0, 1.0), of("more", 1.26, 1.0, 1.0), of("less", 0.74, 1.0, 1.0)]
         self.assertEqual([line.split(":")[0] for line in promised.wrong(rows)], ["more", "less"])
+
+    def test_a_hundredth_of_the_programs_time_is_compared_and_less_is_not(self):
+        self.assertTrue(promised.is_near(of("w", 0.0, 0.0, 0.099)))
+        self.assertFalse(promised.is_near(of("w", 0.0, 0.0, 0.1)))
+        self.assertFalse(promised.is_near(of("w", 0.1, 0.0, 0.0)))
+        self.assertTrue(promised.is_near(of("w", 0.099, 0.0, -0.05)))
 
     def test_the_table_says_what_has_no_ratio(self):
         self.assertIn(" - ", promised.text([of("idle", 0.0, 0.0, 0.0)]) + " ")

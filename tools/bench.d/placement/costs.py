@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any, Dict, List, Optional, Sequence
 
 from lab import Machine
-from lab.model import BOTH, ROLES, Window, Work
+from lab.model import BOTH, ROLES, USER, Window, Work
 from lab.outcome import Mark
 from lab.prices import HUGE, SMALL, move_seconds
 
@@ -15,7 +15,8 @@ from workloads.base import along
 
 APPLICATION = (ROLES["application"][0],)  # unless the workload has more
 SERVICE = [ROLES[role][0] for role in ("hmk", "kernel tierers")]
-MLPS = (1, 8)   # a ranking that does not hold at both is one of overlap, not of placement
+ONE_BY_ONE = 1  # misses at a time
+MLPS = (ONE_BY_ONE, 8)   # a ranking that does not hold at both is one of overlap, not of placement
 
 
 def operations_at(seconds: float, events: Dict[str, Any]) -> Optional[float]:
@@ -111,13 +112,15 @@ def of(mark: Mark, operations: float, moved_bytes: float, machine: Machine, foli
        cpus: Sequence[int] = APPLICATION) -> Dict[str, Any]:
     """The figures of so many operations; `folio` is what the moves are priced in, in bytes."""
     window, ns = Window(mark, machine), 1e9 / operations
-    work = application(window, cpus)
+    work, alone = application(window, cpus), application(Window(mark, machine, ONE_BY_ONE), cpus, USER)
     return {
         "operations": operations,
         "application_ns": work.seconds * ns,
         "application_parts_ns": {part.name: getattr(work, part.name) * ns for part in fields(Work)},
         "application_kernel_ns": application(window, cpus, ["kernel"]).seconds * ns,
         "application_ns_by_mlp": {str(mlp): application(Window(mark, machine, mlp), cpus).seconds * ns for mlp in MLPS},
+        "misses": sum(mark.misses(node.id, cpus, USER) for node in machine.nodes) / operations,
+        "stalls_ns": (alone.random + alone.streamed) * ns,
         "service_cpu_ns": sum(window.work(cpu).seconds for cpu in SERVICE) * ns,
         "moves_priced_ns": move_seconds(moved_bytes, folio, _narrowest(machine)) * ns,
         "moved_bytes": moved_bytes / operations,

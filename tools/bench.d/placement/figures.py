@@ -50,7 +50,7 @@ def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
         "bytes_migrated": counters.get("moved_bytes"),
         "counters": counters, "turns": pace.turns(samples, marks),
         "gap_p99_us": ended.get("gap_p99_us"), "gap_max_us": ended.get("gap_max_us"),
-        "ops": ended.get("ops"), "wrong_values": ended.get("wrong_values"),
+        "cpu_seconds": events["placed"].get("cpu_seconds"), "ops": ended.get("ops"), "wrong_values": ended.get("wrong_values"),
         "resident_bytes": [events["placed"]["resident_bytes"][node] for node in order],
     }
 

@@ -18,7 +18,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).res
 from guest.play import run, tell  # noqa: E402
 from guest.waiting import LOGS  # noqa: E402
 from systems import SYSTEMS  # noqa: E402
-from systems.base import System, write  # noqa: E402
+from systems.base import System, cpu_seconds, write  # noqa: E402
 from workloads import WORKLOADS  # noqa: E402
 from workloads.base import LAUNCHER, Workload, memory_by_node  # noqa: E402
 from workloads.command import Command  # noqa: E402
@@ -82,9 +82,12 @@ def snapshot(number: int, system: System, workload: Workload, began: float) -> N
             (LOGS / f"pagemap-{number}.bin").write_bytes(pagemap.read(length // PAGE * 8))
 
 
-def measure(plan: Dict[str, Any], workload: Workload, system: System) -> None:
-    """A sample a period until the window is over; where looking takes longer than that, fewer of them."""
-    began = time.monotonic()
+def measure(plan: Dict[str, Any], workload: Workload, system: System) -> float:
+    """A sample a period until the window is over; where looking takes longer than that, fewer of them.
+
+    Returns the CPU seconds that the workload's processes used meanwhile, by the guest's clock.
+    """
+    began, used = time.monotonic(), cpu_seconds(workload.pids())
     before, number, due = system.counters(), 0, 0.0
     while due < plan["window_seconds"]:
         number += 1
@@ -98,9 +101,11 @@ def measure(plan: Dict[str, Any], workload: Workload, system: System) -> None:
             mark(MARK_PAGES)
         if plan["believe_every"] and number % plan["believe_every"] == 0:
             snapshot(number, system, workload, began)
+    used = cpu_seconds(workload.pids()) - used
     reports = workload.reports()
     tell("reports", seconds=[at - began for at, _ in reports], ops=[ops for _, ops in reports])
     tell("jumps", seconds=[at - began for at in workload.jumps()])
+    return used
 
 
 def play(plan: Dict[str, Any]) -> None:
@@ -122,8 +127,8 @@ def play(plan: Dict[str, Any]) -> None:
     workload.start()
     system.start(workload.pids())
     tell("started", left_out=system.left_out)
-    measure(plan, workload, system)
-    tell("placed", free_bytes=memory_by_node("MemFree"), resident_bytes=resident_bytes(workload))
+    used = measure(plan, workload, system)
+    tell("placed", cpu_seconds=used, free_bytes=memory_by_node("MemFree"), resident_bytes=resident_bytes(workload))
     if plan["pages"]:
         mark(MARK_PAGES)
     mark(MARK_REST)

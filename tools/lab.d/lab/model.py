@@ -14,12 +14,13 @@ from .machine import Access, Machine
 from .outcome import Mark
 from .prices import LINE_BYTES, LLC_NS, NS_PER_INSTRUCTION, WALK_NS, WALKERS, streamed_ns, written_back_ns
 
-BOTH = ("user", "kernel")
+USER = ("user",)
+BOTH = (*USER, "kernel")
 STEPS = 60   # of the bisection: to the last bit that counts
 
 # Who works on which CPU of configs/lab/bench-four-tier.yaml: CPU and modes.
 ROLES = {
-    "application": (0, ("user",)),
+    "application": (0, USER),
     "kernel for the application": (0, ("kernel",)),  # its system calls, its faults, flushes others ask of it
     "clients and the rest": (1, BOTH),
     "hmk": (2, BOTH),
@@ -68,7 +69,7 @@ class Counts:
                 for node, (a, b, c) in enumerate(zip(self.random, self.streamed, self.written_back))]
 
 
-def latency_ns(mark: Mark, machine: Machine, cpu: int, modes: Sequence[str] = ("user",)) -> float:
+def latency_ns(mark: Mark, machine: Machine, cpu: int, modes: Sequence[str] = USER) -> float:
     """Modelled mean latency of the misses of `cpu`, of idle nodes and one at a time; 0.0 when there were none."""
     misses = [mark.misses(node.id, [cpu], modes) for node in machine.nodes]
     return sum(n * access.latency_ns for n, access in zip(misses, _accesses(machine, cpu))) / max(1, sum(misses))
