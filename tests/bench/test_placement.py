@@ -141,6 +141,15 @@ class Table(unittest.TestCase):
         self.assertEqual([row["modelled_time_vs_first_touch"] for row in rows], [1.0, None])
         self.assertEqual([row["settings"]["model"] for row in rows], [1, figures.MODEL])
 
+    def test_what_starting_costs_is_told_apart(self):
+        base, ours = run("w", "first-touch", "", .3, 1000), run("w", "hm-keeper", "", .8, 500)
+        for one, pace, instructions in ((base, 400.0, 1e4), (ours, 600.0, 3e5)):
+            one["figures"].update({f"start_{table.PACE}": pace, "start_kilo_instructions": instructions})
+        rows = table.rows([base, ours])
+        self.assertIsNone(rows[0]["start_cost_seconds"])
+        self.assertAlmostEqual(rows[1]["start_cost_seconds"], 200e-9 * 3e5)
+        self.assertIsNone(table.rows([run("w", "first-touch", "", .3, 1000), run("w", "hm-keeper", "", .8, 500)])[1]["start_cost_seconds"])
+
     def test_runs_of_two_windows_are_not_compared(self):
         long = [run("w", "first-touch", "", .3, 2000), run("w", "hm-keeper", "", .8, 400)]
         for one in long:
@@ -228,6 +237,18 @@ class PerOperation(unittest.TestCase):
                   "reports": {"seconds": [0.5, 1.5, 2.5, 3.5], "ops": [500, 1500, 2500, 4500]}}
         self.assertEqual([costs.operations_at(at, events) for at in (1.0, 1.5, 3.0, 4.0)], [1000, 1500, 3500, 5500])
         self.assertEqual(self.figures(events)["operations"], 2500)
+
+    def test_the_window_begins_with_the_first_sample(self):
+        slow = self.mark(1)
+        slow.data["vcpus"][0]["user"]["read"][2] += 4000  # 4000 * 275 / 2 ns while the system starts: 1000 operations and 2e6 instructions
+        late = self.mark(3)
+        late.data["vcpus"][0]["user"]["read"][2] += 4000
+        events = {"samples": [self.sample(1, 1000, 0), self.sample(3, 3000, 0)], "placed": {"resident_bytes": [0] * 4}, "ended": {}}
+        found = figures.of({"marks": [{**mark.data, "mark": figures.PERIOD, "seq": nr} for nr, mark in enumerate((slow, late))], "events": events,
+                            "cell": {"page_size": "4K"}}, self.MACHINE)
+        self.assertAlmostEqual(found[table.PACE], 1127.5 / 2, delta=0.02 * 1127.5)
+        self.assertAlmostEqual(found[f"start_{table.PACE}"], (1127.5 + 550) / 2, delta=0.02 * 1677.5)
+        self.assertEqual(found["start_kilo_instructions"], 2000)
 
     def test_a_program_that_counts_none_has_none(self):
         self.assertIsNone(self.figures({"samples": [self.sample(1, 0, 0), self.sample(3, 0, 0)], "reports": {"seconds": [], "ops": []}}))

@@ -3,14 +3,14 @@
 from typing import Any, Dict, List, Optional, Sequence
 
 from lab import Machine
-from lab.model import Window, latency_ns
+from lab.model import USER, Window, latency_ns
 from lab.outcome import Mark
 
 import costs
 import pace
 from costs import APPLICATION, SERVICE
 
-MODEL = 2             # of lab/model.py; what an earlier one made of a run (1: no field) is not compared with this
+MODEL = 3             # 1: no field; 2: lab/model.py as it is; 3: the window begins with the first sample. Different ones are not compared
 SETTLED_PART = 0.25   # the last quarter of the window is "settled"
 CONVERGED = 0.05      # of the settled share: nearer than this, and staying there, is converged
 PERIOD = 1            # number of the mark at the end of a sample
@@ -25,7 +25,7 @@ def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
     parts = [marks[0]] + [new.since(old) for old, new in zip(marks, marks[1:])]
     shares = [[part.shares(cpus)[node] for node in order] for part in parts]
     settled_from = len(marks) - max(1, round(SETTLED_PART * len(marks)))
-    settled, whole = marks[-1].since(marks[settled_from - 1]), marks[-1]
+    settled, window, whole = marks[-1].since(marks[settled_from - 1]), marks[-1].since(marks[0]), marks[-1]
     seconds = [sample["seconds"] for sample in samples]
     jumps = events.get("jumps", {}).get("seconds", [])
     counters, ended = samples[-1]["counters"], events["ended"]
@@ -37,7 +37,8 @@ def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
         "tier_share_over_time": {"seconds": seconds, "shares": shares,
                                  "modelled_seconds": [Window(mark, machine).seconds for mark in marks]},
         "modelled_latency_ns": _latency(settled, machine, cpus),
-        "modelled_ns_per_kilo_instruction": _pace(whole, machine, cpus),
+        "modelled_ns_per_kilo_instruction": _pace(window, machine, cpus),
+        "start_modelled_ns_per_kilo_instruction": _pace(marks[0], machine, cpus), "start_kilo_instructions": marks[0].instructions(cpus, USER) / 1000,
         "settled_modelled_ns_per_kilo_instruction": _pace(settled, machine, cpus),
         "per_operation": costs.between(events, marks, 0, machine, folio, cpus),
         "costs_over_time": costs.over_time(events, marks, machine, cpus),

@@ -109,6 +109,14 @@ def _ranges(runs: List[Run], base: Optional[List[Run]]) -> Dict[str, Optional[Li
             **{name: _range(_values(runs, f"settled_per_operation/{name}")) for name in PER_OPERATION}}
 
 
+def _start_cost(run: Run, base: Optional[Sequence[Run]]) -> Optional[float]:
+    """Modelled seconds the application lost before the first sample: while the system starts, against first-touch's time for as much work."""
+    if not base or run["cell"]["system"] in NOTHING or _model(run) != _model(base[0]):
+        return None
+    ours, theirs = (one["figures"].get(f"start_{PACE}") for one in (run, base[0]))
+    return (ours - theirs) * run["figures"]["start_kilo_instructions"] / 1e9 if ours and theirs else None
+
+
 def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[float]) -> Dict[str, Any]:
     typical = min(runs, key=lambda run: abs(run["figures"]["tier_share"][0] - median(
         other["figures"]["tier_share"][0] for other in runs)))
@@ -125,6 +133,7 @@ def _row(name: str, runs: List[Run], base: Optional[List[Run]], bound: Optional[
         **{shown: _over(runs, base, figure) for shown, figure in RATIOS.items()}, "ranges": _ranges(runs, base),
         **{figure: _per_operation(runs, typical, figure) for figure in ("per_operation", "settled_per_operation")},
         "paid_seconds": _beside(typical, base, costs.paid_seconds), "common_operations": _beside(typical, base, costs.common),
+        "start_cost_seconds": _start_cost(typical, base),
         "oracle_ratio": own["tier_share"][0] / bound if bound else None,
         "oracle_source": None if not bound else "run" if typical["has_truth"] else "hindsight",
         "recall": looks[-1]["recall"] if looks else None,
