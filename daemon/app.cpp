@@ -143,6 +143,7 @@ void App::look_at_machine() {
     refused_bytes_ = refused;
   }
   cache_room_.saw(machine_, options_.root, config_->reclaim_cache);
+  pressure_.saw(options_.root, config_->pressure_limit_bp);
 }
 
 /// What all moves were refused so far for lack of room. Less when a process has ended.
@@ -154,7 +155,7 @@ std::uint64_t App::no_room_bytes() {
 }
 
 Surroundings App::around() {
-  return {machine_, options_.root, pace_, &cache_room_, options_.look_parts};
+  return {machine_, options_.root, pace_, &cache_room_, options_.look_parts, pressure_.is_high()};
 }
 
 Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool put_back) {

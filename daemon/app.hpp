@@ -30,6 +30,7 @@
 #include "control/server.hpp"
 #include "device/device.hpp"
 #include "metrics/groups.hpp"
+#include "mover/memory_pressure.hpp"
 #include "recorder.hpp"
 #include "service.hpp"
 #include "state.hpp"
@@ -127,6 +128,7 @@ class App {
   const Origins& origins() const { return origins_; }
   bool is_paused() const { return is_paused_; }
   const CacheRoom& cache_room() const { return cache_room_; }
+  const MemoryPressure& pressure() const { return pressure_; }
   const EndedProcesses& ended() const { return ended_; }
   Machine see_machine() const;  ///< as it is now, with what was calibrated
   const Options& options() const { return options_; }
@@ -216,6 +218,7 @@ class App {
   bool is_paused_ = false;
   Pace pace_;
   CacheRoom cache_room_{begin_in_a_thread};
+  MemoryPressure pressure_;
   EndedProcesses ended_;
   Service service_;
   boost::asio::signal_set signals_;

@@ -13,15 +13,18 @@
 namespace hmk {
 namespace {
 
-policy::Bytes limit_of(const Target& target, std::span<const policy::TierView> tiers) {
+policy::Bytes limit_of(const Target& target, std::span<const policy::TierView> tiers,
+                       const Surroundings& around) {
   const Config& config = target.config();
+  if (around.is_short_of_memory) return 0;
   if (!config.is_promote_limit_auto) return config.promote_limit;
   const auto interval_ns = static_cast<double>(config.interval.count());
   return policy::auto_limit(tiers, interval_ns * config.move_time_bp / 10000,
                             target.balance().plans_by());
 }
 
-policy::PolicyParams to_params(const Target& target, std::span<const policy::TierView> tiers) {
+policy::PolicyParams to_params(const Target& target, std::span<const policy::TierView> tiers,
+                               const Surroundings& around) {
   const Config& config = target.config();
   policy::PolicyParams params;
   const hmk_interval& interval = target.snapshot().interval;
@@ -29,7 +32,7 @@ policy::PolicyParams to_params(const Target& target, std::span<const policy::Tie
   params.turn = interval.seq;
   params.interval_s = seconds_of(interval);
   params.buckets = config.buckets;
-  params.promote_limit = limit_of(target, tiers);
+  params.promote_limit = limit_of(target, tiers, around);
   params.gain_margin = config.gain_margin;
   params.horizon = std::numeric_limits<std::uint32_t>::max();  // each has its own
   params.tier_by_tier = config.is_tier_by_tier;
@@ -89,7 +92,7 @@ bool serves_others(const policy::Plan& plan) {
 void decide_by_plan(Target& target, const Surroundings& around) {
   target.prepare(around);
   const std::vector<policy::TierView> tiers = target.tier_views(around);
-  target.take(target.followed_plan(around, limit_of(target, tiers)), around);
+  target.take(target.followed_plan(around, limit_of(target, tiers, around)), around);
 }
 
 void decide_together(const std::vector<Target*>& seen, const Surroundings& around) {
@@ -99,7 +102,7 @@ void decide_together(const std::vector<Target*>& seen, const Surroundings& aroun
     target->prepare(around);
     tiers.push_back(target->tier_views(around));
   }
-  const policy::PolicyParams params = to_params(*seen.front(), tiers.front());
+  const policy::PolicyParams params = to_params(*seen.front(), tiers.front(), around);
   std::vector<policy::ProcessView> views;
   std::vector<std::vector<policy::Ledger::Displaced>> pinned(seen.size());
   for (std::size_t i = 0; i < seen.size(); ++i) {

@@ -479,11 +479,14 @@ json report_past(const Target& target, std::size_t age) {
 }
 
 json report_daemon(const App& app) {
+  const auto pressure = app.pressure().now_bp();
   return {{"version", HMK_VERSION},
           {"mode", to_string(app.config().mode)},
           {"paused", app.is_paused()},
           {"interval_ns", app.config().interval.count()},
           {"cache_dropped_bytes", app.cache_room().dropped_bytes()},
+          {"memory_pressure_percent", pressure ? json(*pressure / 100.) : json()},
+          {"promotions_paused", app.pressure().is_high()},
           {"socket", app.config().socket}};
 }
 

@@ -515,7 +515,7 @@ bool Target::is_there(const policy::Join& join, const policy::Plan& plan) {
 void Target::join(const policy::Plan& plan, const Surroundings& around) {
   const Config& config = *config_;
   const hmk_interval& interval = snapshot_.interval;
-  if (!config.join_huge || mode() != Mode::manage || is_putting_back_)
+  if (!config.join_huge || mode() != Mode::manage || is_putting_back_ || around.is_short_of_memory)
     return joiner_.rest(interval.seq);
   const policy::Measured measured = balance_.plans_by();
   const std::vector<policy::TierView> tiers = tier_views(around);

@@ -47,6 +47,7 @@ struct Surroundings {
   CacheRoom* cache_room = nullptr;  ///< null: the page cache is no room
   /// Of the time; one is the most that what rarely changes takes. 0: all is read each time.
   unsigned look_parts = 0;
+  bool is_short_of_memory = false;  ///< nothing is promoted then, and nothing joined
 };
 
 /// What the last interval brought, for `status` and `top`.

@@ -165,6 +165,11 @@ std::string ablation_text(std::uint32_t switches) {
   return text.empty() ? "none" : text;
 }
 
+Result<void> set_pressure_limit(Config& c, std::string_view text) {
+  if (text == "none") return c.pressure_limit_bp = 0, Result<void>{};
+  return set_percent(c.pressure_limit_bp, text, 100, 10000, "none, or 1% .. 100%");
+}
+
 Result<void> set_promote_limit(Config& c, std::string_view text) {
   std::uint64_t limit = Config{}.promote_limit;
   if (text != "auto")
@@ -373,6 +378,11 @@ const std::array kKeys{
     Key{"reclaim_cache", "yes or no", kLive, kOwn,
         [](Config& c, Text t) { return set_word(c.reclaim_cache, t, "yes", true, "no", false); },
         [](const Config& c) { return std::string(c.reclaim_cache ? "yes" : "no"); }},
+    Key{"pressure_limit", "none or percent of the time, 1% .. 100%", kLive, kOwn,
+        set_pressure_limit,
+        [](const Config& c) {
+          return c.pressure_limit_bp == 0 ? "none" : format_percent_bp(c.pressure_limit_bp);
+        }},
     Key{"join_huge", "no or yes", kLive, kOwn,
         [](Config& c, Text t) { return set_word(c.join_huge, t, "yes", true, "no", false); },
         [](const Config& c) { return std::string(c.join_huge ? "yes" : "no"); }},
@@ -430,7 +440,7 @@ const std::array kKeys{
 
 /// By key: for completion.
 using Words = std::vector<std::string_view>;
-const std::array<std::pair<std::string_view, Words>, 34> kWords{{
+const std::array<std::pair<std::string_view, Words>, 35> kWords{{
     {"mode", {"track-only", "dry-run", "manage"}},
     {"windows", {"adaptive", "equal"}},
     {"tau1", {"auto"}},
@@ -456,6 +466,7 @@ const std::array<std::pair<std::string_view, Words>, 34> kWords{{
     {"shared", {"no", "yes"}},
     {"move_bound", {"no", "yes"}},
     {"reclaim_cache", {"yes", "no"}},
+    {"pressure_limit", {"none"}},
     {"join_huge", {"no", "yes"}},
     {"page_out", {"no", "yes"}},
     {"bandwidth", {"none"}},

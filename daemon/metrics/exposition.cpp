@@ -255,6 +255,10 @@ void about_hmkd(Text& text, const Exposed& exposed) {
   text.family("hmk_cache_dropped_bytes", "counter",
               "Bytes of page cache dropped to make room (reclaim_cache).");
   text.sample({}, member(exposed.status, "daemon/cache_dropped_bytes"));
+  text.family("hmk_promotions_paused", "gauge",
+              "1 while nothing is promoted for memory pressure (pressure_limit).");
+  if (const json paused = member(exposed.status, "daemon/promotions_paused"); !paused.is_null())
+    text.sample({}, paused == true ? 1 : 0);
   text.family("process_cpu_seconds", "counter", "CPU time of hmkd, without the module.");
   text.sample({}, exposed.cpu_ns, kSeconds);
 }

@@ -98,7 +98,7 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
                           {{"below_us", 2ull << (HMK_WAIT_BUCKETS - 1)}, {"count", 1}}}}}},
                       {"pairs", {{{"from_tier", nullptr}, {"to_tier", 1}, {"moved_bytes", 1}}}}}}}};
   const json status{
-      {"daemon", {{"cache_dropped_bytes", 12288}}},
+      {"daemon", {{"cache_dropped_bytes", 12288}, {"promotions_paused", true}}},
       {"targets",
        {{{"pid", 7},
          {"comm", "redis"},
@@ -120,6 +120,7 @@ TEST(Exposition, TellsTheReportsInBaseUnits) {
   const std::string who = R"({class="unit=redis.service",rule="comm=redis")";
   EXPECT_EQ(samples.at("hmk_processes" + who + R"(,backend="module",mode="manage"})"), 1);
   EXPECT_EQ(samples.at("hmk_cache_dropped_bytes_total"), 12288);
+  EXPECT_EQ(samples.at("hmk_promotions_paused"), 1);
   EXPECT_EQ(samples.at("hmk_promoted_bytes_total" + who + "}"), 4096);
   EXPECT_EQ(samples.at("hmk_profile_seconds_total" + who + "}"), 1.5);
   EXPECT_EQ(samples.at("hmk_overhead_budget_ratio" + who + "}"), 0.05);

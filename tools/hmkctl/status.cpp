@@ -32,6 +32,8 @@ const std::vector<Table>& status_tables() {
         {"paused", ""},
         {"interval_ns", "", Unit::ns},
         {"cache_dropped_bytes", "", Unit::bytes},
+        {"memory_pressure_percent", "", Unit::percent},
+        {"promotions_paused", ""},
         {"version", ""},
         {"socket", ""}},
        Layout::fields},
