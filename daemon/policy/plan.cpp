@@ -8,6 +8,7 @@
 
 #include "policy/demote.hpp"
 #include "policy/gain.hpp"
+#include "policy/likely.hpp"
 #include "policy/pinned.hpp"
 #include "policy/rank.hpp"
 #include "policy/shares.hpp"
@@ -89,6 +90,7 @@ class Planner {
     const Histogram& histogram;
     std::uint64_t margin_q16;
     GainModel model;
+    LikelyRates likely;
     Plan plan;
     std::vector<InVain> in_vain;     // by node of its list
     std::int32_t rate_q8 = kNoRate;  // no region of this bucket or a lower one has more
@@ -121,6 +123,7 @@ class Planner {
       owners_.push_back({histogram,
                          std::uint64_t{histogram.width_q16()} * params_.gain_margin,
                          GainModel(tiers, params_, process.measured),
+                         LikelyRates(histogram),
                          {},
                          {},
                          kNoRate});
@@ -462,7 +465,7 @@ class Planner {
                         .source = places[from],
                         .leaving_source = gathers ? 0 : cut.leaves,
                         .victim_below_q16 = victim_below(owner, region.whi_q16),
-                        .riser = region.heat(),
+                        .riser = owner.likely.heat(region.heat(), from),
                         .model = &owner.model,
                         .stage = stage_},
                        room_, shares_);
