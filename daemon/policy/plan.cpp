@@ -8,7 +8,6 @@
 
 #include "policy/demote.hpp"
 #include "policy/gain.hpp"
-#include "policy/likely.hpp"
 #include "policy/pinned.hpp"
 #include "policy/rank.hpp"
 #include "policy/shares.hpp"
@@ -90,7 +89,6 @@ class Planner {
     const Histogram& histogram;
     std::uint64_t margin_q16;
     GainModel model;
-    LikelyRates likely;
     Plan plan;
     std::vector<InVain> in_vain;     // by node of its list
     std::int32_t rate_q8 = kNoRate;  // no region of this bucket or a lower one has more
@@ -123,7 +121,6 @@ class Planner {
       owners_.push_back({histogram,
                          std::uint64_t{histogram.width_q16()} * params_.gain_margin,
                          GainModel(tiers, params_, process.measured),
-                         LikelyRates(histogram),
                          {},
                          {},
                          kNoRate});
@@ -465,7 +462,7 @@ class Planner {
                         .source = places[from],
                         .leaving_source = gathers ? 0 : cut.leaves,
                         .victim_below_q16 = victim_below(owner, region.whi_q16),
-                        .riser = owner.likely.heat(region.heat(), from),
+                        .riser = region.heat(),
                         .model = &owner.model,
                         .stage = stage_},
                        room_, shares_);

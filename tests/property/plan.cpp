@@ -344,8 +344,8 @@ TEST(PlanProperties, ASteadyWorkloadIsAtRestAlsoAsSamplesShowIt) {
         static_cast<double>(for_nothing) / kWatched / static_cast<double>(kFast * 2 * kMiB);
     most = std::max(most, share);
   }
-  std::printf("exchanged of the fastest tier in an interval, at most: %.4f of 0.005\n", most);
-  EXPECT_LT(most, 0.005);  // by the rates as they were seen, at 3 deviations: 0.017
+  std::printf("exchanged of the fastest tier in an interval, at most: %.4f of 0.03\n", most);
+  EXPECT_LT(most, 0.03);  // with 1.5 deviations for kDeviations: 0.109
 }
 
 }  // namespace

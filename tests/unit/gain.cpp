@@ -117,9 +117,9 @@ TEST(Gain, KnowsWhatChanceCanMake) {
     return model.is_surely_hotter({.rate_q8 = rate_q8, .rate_dev_q8 = dev_q8},
                                   {.rate_dev_q8 = dev_q8});
   };
-  // Two deviations of the difference, which are sqrt(2) of one.
-  EXPECT_TRUE(surely(283, 100));
-  EXPECT_FALSE(surely(282, 100));
+  // Three deviations of the difference, which are sqrt(2) of one.
+  EXPECT_TRUE(surely(425, 100));
+  EXPECT_FALSE(surely(424, 100));
   EXPECT_TRUE(surely(1, 0));
   EXPECT_FALSE(surely(0, 0));
   EXPECT_FALSE(surely(-2000, 100));
