@@ -97,15 +97,15 @@ struct Config {
 
   // How it is moved.
   Copy copy = Copy::automatic;
-  std::uint32_t copy_threads = 0;          ///< at a time, for a process; 0: as the module thinks
-  bool move_shared = false;                ///< also pages that other processes map
-  bool move_bound = false;                 ///< also out of the nodes the program has bound them to
-  bool join_huge = false;                  ///< what is hot all over becomes one huge page again
-  bool reclaim_cache = true;               ///< clean page cache makes room
-  std::uint32_t pressure_limit_bp = 1000;  ///< of memory, from which nothing is promoted; 0: none
-  bool page_out = false;                   ///< what is cold leaves for swap
+  std::uint32_t copy_threads = 0;  ///< at a time, for a process; 0: as the module thinks
+  bool move_shared = false;        ///< also pages that other processes map
+  bool move_bound = false;         ///< also out of the nodes the program has bound them to
+  bool join_huge = false;          ///< what is hot all over becomes one huge page again
+  bool reclaim_cache = true;       ///< clean page cache makes room
+  bool page_out = false;           ///< what is cold leaves for swap
   std::chrono::nanoseconds page_out_after = std::chrono::minutes(10);  ///< not accessed for so long
   std::uint32_t page_out_refaults = 6;  ///< a minute, that may come back
+  std::uint32_t pressure_limit_bp = 0;  ///< of memory, from which nothing is promoted; 0: none
   TierRates bandwidth;                  ///< of moves; pairs without one are not limited
 
   std::string calibration = kCalibrationFile;  ///< what was measured; empty: not used

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Whether the machine is short of memory, as the kernel tells it (PSI): for which part of the last
-// ten seconds some task waited for reclaim, refaults or compaction. Then what rises only pushes
-// out what is needed as well.
+// ten seconds some task waited for reclaim, refaults or compaction, or kswapd was at work. Then
+// what rises only pushes out what is needed as well.
 //
 //   pressure.saw(root, config.pressure_limit_bp);       before each decision
 //   if (pressure.is_high()) nothing is promoted

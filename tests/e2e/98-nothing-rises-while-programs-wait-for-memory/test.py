@@ -43,7 +43,7 @@ used, _ = thrashing.map(USED_MIB << 8)
 thrashing.tell(f"loop write {used} 0 {USED_MIB << 8} 1")
 lib.wait_for(lambda: float(PRESSURE.read_text(encoding="ascii").split("avg10=")[1].split()[0]) >= 20, 120, "the group waits for memory")
 
-daemon = lib.start_hmkd(f"mode: manage\ninterval: 1s\noverhead: 20%\ntiers: [{FAST}, {SLOW}]\nattach: [{touch.pid}]\n")
+daemon = lib.start_hmkd(f"mode: manage\ninterval: 1s\noverhead: 20%\npressure_limit: 10%\ntiers: [{FAST}, {SLOW}]\nattach: [{touch.pid}]\n")
 lib.wait_for(lambda: lib.intervals() >= WATCHED, 60, f"{WATCHED} intervals end")
 status = told()
 print(status, PRESSURE.read_text(encoding="ascii"), flush=True)
