@@ -112,13 +112,14 @@ def of(mark: Mark, operations: float, moved_bytes: float, machine: Machine, foli
        cpus: Sequence[int] = APPLICATION) -> Dict[str, Any]:
     """The figures of so many operations; `folio` is what the moves are priced in, in bytes."""
     window, ns = Window(mark, machine), 1e9 / operations
-    work, alone = application(window, cpus), application(Window(mark, machine, ONE_BY_ONE), cpus, USER)
+    by_mlp = {mlp: Window(mark, machine, mlp) for mlp in MLPS}
+    work, alone = application(window, cpus), application(by_mlp[ONE_BY_ONE], cpus, USER)
     return {
         "operations": operations,
         "application_ns": work.seconds * ns,
         "application_parts_ns": {part.name: getattr(work, part.name) * ns for part in fields(Work)},
         "application_kernel_ns": application(window, cpus, ["kernel"]).seconds * ns,
-        "application_ns_by_mlp": {str(mlp): application(Window(mark, machine, mlp), cpus).seconds * ns for mlp in MLPS},
+        "application_ns_by_mlp": {str(mlp): application(one, cpus).seconds * ns for mlp, one in by_mlp.items()},
         "misses": sum(mark.misses(node.id, cpus, USER) for node in machine.nodes) / operations,
         "stalls_ns": (alone.random + alone.streamed) * ns,
         "service_cpu_ns": sum(window.work(cpu).seconds for cpu in SERVICE) * ns,
