@@ -107,6 +107,7 @@ json report_gain(const Target& target) {
            {"promote_limit_divisor", balance.governor().divisor()},
            {"horizon_intervals", balance.measured().horizon},
            {"exchange_horizon_intervals", balance.measured().exchange_horizon},
+           {"exchanges_kept", balance.exchanges().kept()},
            {"persistence", persistence_of(balance.persistence())},
            {"displaced_bytes", ledger.displaced_bytes()}};
   if (!target.last() || !balance.knows()) return row;

@@ -122,6 +122,7 @@ bool Balance::saw(const Seen& seen, std::span<const TierView> tiers, const Inter
   horizon_ = persistence_.stays().horizon(interval.horizon);
   exchange_horizon_ = persistence_.stands_out().horizon(interval.horizon);
   model_ = GainModel(tiers, params, measured());
+  exchanges_.saw(seen.regions, persistence_.scale(), model_);
   ledger_.saw(seen.finest(), model_, {interval.seconds, horizon_, interval.profile_ns});
   if (!interval.is_governed || !knows()) {
     const bool was_slow = governor_.divisor() > 1;
@@ -142,6 +143,7 @@ void Balance::conserve(Plan& plan) const {
 }
 
 bool Balance::planned(const Plan& plan) {
+  exchanges_.planned(plan);
   advice_ = {.saves = plan.waiting_ns_per_s};
   for (const auto* const moves : {&plan.promotions, &plan.demotions})
     for (const Move& move : *moves) {

@@ -16,6 +16,7 @@
 #include <span>
 
 #include "policy/effort.hpp"
+#include "policy/exchanges.hpp"
 #include "policy/gain.hpp"
 #include "policy/governor.hpp"
 #include "policy/ledger.hpp"
@@ -62,13 +63,16 @@ class Balance {
 
   /// Whether the tiers' latencies are known: without them nothing above is time.
   bool knows() const { return model_.knows(); }
-  Measured measured() const { return {scale_, horizon_, exchange_horizon_, &costs_}; }
+  Measured measured() const {
+    return {scale_, horizon_, exchange_horizon_, &costs_, exchanges_.deviations()};
+  }
   /// What the next plan goes by: what was measured where the process is governed, else what is
   /// assumed of all.
   Measured plans_by() const { return is_governed_ ? measured() : Measured{.horizon = most_}; }
   const MoveCosts& costs() const { return costs_; }
   const Ledger& ledger() const { return ledger_; }
   const Persistence& persistence() const { return persistence_; }
+  const Exchanges& exchanges() const { return exchanges_; }
   const Governor& governor() const { return governor_; }
   const Effort& effort() const { return effort_; }
 
@@ -86,6 +90,7 @@ class Balance {
   MoveCosts costs_;
   Ledger ledger_;
   Persistence persistence_;
+  Exchanges exchanges_;
   Governor governor_;
   Effort effort_;
   GainModel model_{{}, {}};  // of the last interval

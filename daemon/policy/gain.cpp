@@ -57,6 +57,7 @@ GainModel::GainModel(std::span<const TierView> tiers, const PolicyParams& params
       scale_(measured.scale),
       horizon_s_(params.interval_s * std::min<double>(params.horizon, measured.horizon)),
       exchange_s_(std::min(horizon_s_, params.interval_s * measured.exchange_horizon)),
+      deviations_(measured.deviations),
       knows_(!tiers.empty() && tiers.front().latency_ns > 0 &&
              std::ranges::is_sorted(tiers, {}, &TierView::latency_ns)) {
   const MoveCosts none;
@@ -89,7 +90,7 @@ std::uint32_t GainModel::next(std::uint32_t tier) const {
 
 bool GainModel::is_surely_hotter(const Heat& hot, const Heat& cold) const {
   const double difference = hot.rate_q8 - cold.rate_q8;
-  return difference > kDeviations * std::hypot(hot.rate_dev_q8, cold.rate_dev_q8);
+  return difference > deviations_ * std::hypot(hot.rate_dev_q8, cold.rate_dev_q8);
 }
 
 double GainModel::latency_ns(std::uint32_t tier, bool written) const {

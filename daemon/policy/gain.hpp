@@ -47,6 +47,10 @@ class MoveCosts {
   std::map<std::pair<std::pair<NodeId, NodeId>, bool>, Sum> sums_;
 };
 
+/// One of two alike regions is that much hotter once in 740 times. But the hottest of a tier meet
+/// the coldest of another: of many alike 1.7 % change places at 3 deviations, 14 % at 1.5.
+inline constexpr double kDeviations = 3;
+
 /// What measuring says of the moves of one process; as it stands, nothing.
 struct Measured {
   double scale = 1;  // of a miss's time, so that all misses fit into the CPU time of the process
@@ -54,6 +58,8 @@ struct Measured {
   /// And those for which it is more than that of other memory: what two that change places gain.
   double exchange_horizon = std::numeric_limits<double>::infinity();
   const MoveCosts* costs = nullptr;
+  /// That one region is hotter than another before they change places: exchanges.hpp.
+  double deviations = kDeviations;
 };
 
 /// Which of the two horizons counts: of what moves into room, or of what changes places.
@@ -64,9 +70,6 @@ class GainModel {
   static constexpr double kMissesPerVisit = 16;
   /// Kernel work for a page, and the time the application may wait for it, until it was measured.
   static constexpr double kNsPerPage = 5'000;
-  /// One of two alike regions is that much hotter once in 740 times. But the hottest of a tier meet
-  /// the coldest of another: of many alike 1.7 % change places at 3 deviations, 14 % at 1.5.
-  static constexpr double kDeviations = 3;
 
   /// `tiers`: by tier, fastest first. Without a latency of each of them, or when they are told in
   /// another order than their latencies', the model knows no times: moves then cost nothing and
@@ -79,9 +82,8 @@ class GainModel {
   NodeId node(std::uint32_t tier) const { return tiers_[tier].node; }
   /// The first node of the next slower tier; of the slowest tier the node itself.
   std::uint32_t next(std::uint32_t tier) const;
-  /// Whether `hot` is hotter than `cold` by more than kDeviations standard deviations of the
-  /// difference of their rates: what chance can explain is no reason to let two regions change
-  /// places.
+  /// Whether `hot` is hotter than `cold` by more than Measured::deviations of the difference of
+  /// their rates: what chance can explain is no reason to let two regions change places.
   bool is_surely_hotter(const Heat& hot, const Heat& cold) const;
   /// Time a second that misses of `accesses` a second take in a tier.
   double stall_ns_per_s(double accesses, bool written, std::uint32_t tier) const {
@@ -109,7 +111,7 @@ class GainModel {
 
   std::vector<TierView> tiers_;
   std::vector<double> ns_per_page_;  // by (from, to, is huge)
-  double scale_, horizon_s_, exchange_s_;
+  double scale_, horizon_s_, exchange_s_, deviations_;
   bool knows_;
 };
 

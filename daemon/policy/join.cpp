@@ -38,7 +38,7 @@ bool pays(double saved_ns_per_s, const Joins::Terms& terms) {
 /// To less than a quarter, and by more than chance explains.
 bool has_cooled(int rate_q8, double dev_q8, int now_q8, double now_dev_q8) {
   const int fall = rate_q8 - now_q8;
-  return fall > kQuarterQ8 && fall > GainModel::kDeviations * std::hypot(dev_q8, now_dev_q8);
+  return fall > kQuarterQ8 && fall > kDeviations * std::hypot(dev_q8, now_dev_q8);
 }
 
 /// A stretch of several regions, the first of which begins it, as a region of its own: as hot as

@@ -26,13 +26,6 @@ float rate_per_page(const Heat& heat) {
   return static_cast<float>(accesses_per_s(heat, kPage));
 }
 
-const RegionView* region_at(std::span<const RegionView> regions, std::uint64_t address) {
-  const auto after = std::ranges::upper_bound(regions, address, {}, &RegionView::start);
-  if (after == regions.begin()) return nullptr;
-  const RegionView& region = *std::prev(after);
-  return address - region.start < region.length ? &region : nullptr;
-}
-
 /// Places one step apart on a line that is gone along in pieces; the first is half a step in.
 class Steps {
  public:
@@ -90,16 +83,9 @@ Persistence::Seen::Seen(std::span<const RegionView> regions, std::span<const flo
   std::inclusive_scan(any.begin(), any.end(), std::back_inserter(sums), std::plus<>(), 0.0);
 }
 
-/// Accesses a second to a page in the last interval alone: what is smoothed would still be warm. Of
-/// a region whose pages differ both hotnesses are means, which no rate stands for: by as much as
-/// they differ.
+/// Accesses a second to a page in the last interval alone.
 float Persistence::Seen::rate_of(const RegionView& region) const {
-  Heat heat = heat_of(region);
-  heat.whi_q16 = region.hi_q16;
-  const auto smoothed = scale.rate_q8(region.whi_q16), last = scale.rate_q8(region.hi_q16);
-  if (smoothed && last)
-    heat.rate_q8 = static_cast<std::int16_t>(region.rate_q8 + *last - *smoothed);
-  return rate_per_page(heat);
+  return rate_per_page(scale.last_heat_of(region));
 }
 
 /// The mean of the lesser of `most` and the rate of any memory.
@@ -169,6 +155,7 @@ void Persistence::saw(std::span<const RegionView> regions, std::span<const float
     stands_out_.add(lag, left.stands_out);
   }
   judge(old, now.mean());
+  scale_ = now.scale;
   cohorts_.push_front(std::move(now.cohort));
   if (cohorts_.size() > kLags.back()) cohorts_.pop_back();
 }

@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "policy/rate_scale.hpp"
 #include "policy/types.hpp"
 
 namespace hmk::policy {
@@ -58,6 +59,8 @@ class Persistence {
   /// intervals before: it has moved. One in which all memory is at less than half of its usual rate
   /// does not count, two in a row do: with a small budget one in some twenty is read badly.
   bool has_changed() const { return has_changed_; }
+  /// Of the newest interval.
+  const RateScale& scale() const { return scale_; }
 
  private:
   struct Sample {
@@ -92,6 +95,7 @@ class Persistence {
   Curve stays_{1};
   Curve stands_out_{0};
   Old old_;
+  RateScale scale_;
   double mean_ = 0;  // accesses a second to a page, any page
   bool was_faint_ = false, has_changed_ = false;
 };

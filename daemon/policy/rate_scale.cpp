@@ -28,4 +28,13 @@ std::optional<std::int16_t> RateScale::rate_q8(HotnessQ16 hotness) const {
                                    (above->rate_q8 - below->rate_q8) * part / whole);
 }
 
+Heat RateScale::last_heat_of(const RegionView& region) const {
+  Heat heat = heat_of(region);
+  heat.whi_q16 = region.hi_q16;
+  const auto smoothed = rate_q8(region.whi_q16), last = rate_q8(region.hi_q16);
+  if (smoothed && last)
+    heat.rate_q8 = static_cast<std::int16_t>(region.rate_q8 + *last - *smoothed);
+  return heat;
+}
+
 }  // namespace hmk::policy

@@ -22,6 +22,9 @@ class RateScale {
   /// log2 of the accesses a second and leaf, 8 fraction bits: on the straight line between the
   /// nearest that were learnt, beyond them the nearest. Nothing when none was.
   std::optional<std::int16_t> rate_q8(HotnessQ16 hotness) const;
+  /// What the last interval alone says of a region: what is smoothed would still be warm. Where
+  /// pages differ both hotnesses are means, which no rate stands for: by as much as they differ.
+  Heat last_heat_of(const RegionView& region) const;
 
  private:
   static constexpr unsigned kStepShift = 12;  // of hotness: a sixteenth

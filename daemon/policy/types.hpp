@@ -8,8 +8,11 @@
 //   Plan plan = make_plan(ranking.histogram(), tiers, params);
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace hmk::policy {
@@ -48,6 +51,14 @@ struct RegionView {
 
 inline std::uint64_t end_of(const RegionView& region) {
   return region.start + region.length;
+}
+
+/// The region of an address, of some in address order; null where there is none.
+inline const RegionView* region_at(std::span<const RegionView> regions, std::uint64_t address) {
+  const auto after = std::ranges::upper_bound(regions, address, {}, &RegionView::start);
+  if (after == regions.begin()) return nullptr;
+  const RegionView& region = *std::prev(after);
+  return address - region.start < region.length ? &region : nullptr;
 }
 
 /// What is known of a region's hotness.

@@ -125,6 +125,13 @@ TEST(Gain, KnowsWhatChanceCanMake) {
   EXPECT_FALSE(surely(-2000, 100));
 }
 
+TEST(Gain, AsksForAsManyDeviationsAsWereMeasuredToDo) {
+  const GainModel model(paper_tiers(), {}, {.deviations = 4.5});
+  const Heat cold{.rate_dev_q8 = 100};
+  EXPECT_TRUE(model.is_surely_hotter({.rate_q8 = 637, .rate_dev_q8 = 100}, cold));
+  EXPECT_FALSE(model.is_surely_hotter({.rate_q8 = 636, .rate_dev_q8 = 100}, cold));
+}
+
 TEST(Gain, ARateIsToldFromItsLogarithmOverItsWholeRange) {
   for (const std::uint8_t leaf_shift : std::initializer_list<std::uint8_t>{12, 21, 30})
     for (int q8 = -32'768; q8 <= 32'767; q8 += 7) {

@@ -42,6 +42,7 @@ const std::vector<Table>& gain_tables() {
         {"scale", "scale of misses", Unit::decimal},
         {"horizon_intervals", "intervals heat lasts", Unit::decimal},
         {"exchange_horizon_intervals", "longer than other memory's", Unit::decimal},
+        {"exchanges_kept", "exchanges kept", Unit::decimal},
         {"governed", "governed"},
         {"promote_limit_divisor", "promote limit divided by"},
         {"saved_ns", "saved so far", Unit::ns},
