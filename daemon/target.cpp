@@ -308,8 +308,14 @@ bool Target::may_move(const hmk_record& record, Counting counting) {
 
 const std::vector<policy::RegionView>& Target::part_views(Counting counting) {
   to_views(parts(), part_views_);
-  for (std::size_t i = 0; i < part_views_.size(); ++i)
-    part_views_[i].movable = may_move(parts()[i], counting);
+  const Spans held = mover_.held(snapshot_.interval.seq);
+  auto next = held.begin();  // of a million records in address order most meet nothing that is held
+  for (std::size_t i = 0; i < part_views_.size(); ++i) {
+    const hmk_record& record = parts()[i];
+    while (next != held.end() && next->second <= record.start) ++next;
+    const bool is_held = next != held.end() && next->first < record.start + record.length;
+    part_views_[i].movable = is_held ? may_move(record, counting) : !waits_to_be_read(record);
+  }
   return part_views_;
 }
 
@@ -413,15 +419,10 @@ Moment Target::moment(Mode mode) const {
                 .planned_bytes = mode == Mode::manage
                                      ? last_->planned_promote_bytes + last_->planned_demote_bytes
                                      : 0,
-                .accesses = accesses_by_node(parts())};
+                .accesses = accesses_by_node(parts()),
+                .resident_bytes = resident_by_node(snapshot_.records)};
   const double seconds = seconds_of(interval);
   for (auto& [node, accesses] : moment.accesses) accesses *= seconds;
-  for (const hmk_record& record : snapshot_.records) {
-    const auto away = std::min(record.away_pages, record.resident_pages);
-    moment.resident_bytes[record.node] +=
-        std::uint64_t{record.resident_pages - away} * HMK_PAGE_SIZE;
-    if (away != 0) moment.resident_bytes[record.away_node] += std::uint64_t{away} * HMK_PAGE_SIZE;
-  }
   return moment;
 }
 

@@ -2,7 +2,10 @@
 #include "metrics/timeline.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "policy/gain.hpp"
 
 namespace hmk {
 namespace {
@@ -18,6 +21,34 @@ void join(Moment& earlier, Moment later) {
   for (const auto& [node, accesses] : later.accesses) earlier.accesses[node] += accesses;
   earlier.resident_bytes = std::move(later.resident_bytes);
 }
+
+/// Sums by node: a map would take more time for each of a million records than all else.
+template <typename Value>
+class NodeSums {
+ public:
+  void add(int node, Value value) {
+    if (node < 0 || node >= kNodes) {
+      others_[node] += value;
+      return;
+    }
+    const auto at = static_cast<std::size_t>(node);
+    sums_[at] += value;
+    is_there_[at] = true;
+  }
+  /// Of the nodes that were named.
+  std::map<int, Value> all() const {
+    std::map<int, Value> all = others_;
+    for (std::size_t node = 0; node < sums_.size(); ++node)
+      if (is_there_[node]) all[static_cast<int>(node)] = sums_[node];
+    return all;
+  }
+
+ private:
+  static constexpr int kNodes = 64;
+  std::array<Value, kNodes> sums_{};
+  std::array<bool, kNodes> is_there_{};
+  std::map<int, Value> others_;
+};
 
 }  // namespace
 
@@ -50,14 +81,24 @@ double rate_per_page(const hmk_record& record) {
 }
 
 std::map<int, double> accesses_by_node(std::span<const hmk_record> records) {
-  std::map<int, double> accesses;
+  NodeSums<double> accesses;
   for (const hmk_record& record : records) {
     if (record.whi_q16 == 0) continue;
-    const auto away = std::min(record.away_pages, record.resident_pages);
-    accesses[record.node] += rate_per_page(record) * (record.resident_pages - away);
-    if (away != 0) accesses[record.away_node] += rate_per_page(record) * away;
+    const policy::Heat heat{
+        .whi_q16 = record.whi_q16, .rate_q8 = record.rate_q8, .leaf_shift = record.leaf_shift};
+    const double to_page = policy::accesses_per_s(heat, HMK_PAGE_SIZE);
+    by_node(record, [&](int node, std::uint64_t pages) {
+      accesses.add(node, to_page * static_cast<double>(pages));
+    });
   }
-  return accesses;
+  return accesses.all();
+}
+
+std::map<int, std::uint64_t> resident_by_node(std::span<const hmk_record> records) {
+  NodeSums<std::uint64_t> bytes;
+  for (const hmk_record& record : records)
+    by_node(record, [&](int node, std::uint64_t pages) { bytes.add(node, pages * HMK_PAGE_SIZE); });
+  return bytes.all();
 }
 
 }  // namespace hmk

@@ -43,6 +43,8 @@ class Timeline {
 
 /// Accesses per second by node: rate times pages, of what was ever seen accessed.
 std::map<int, double> accesses_by_node(std::span<const hmk_record> records);
+/// Bytes by node.
+std::map<int, std::uint64_t> resident_by_node(std::span<const hmk_record> records);
 /// Accesses a second to a page; one to a huge leaf is one to one of its pages.
 double rate_per_page(const hmk_record& record);
 

@@ -31,6 +31,11 @@ bool BackOff::is_blocked(std::uint64_t start, std::uint64_t length, std::uint64_
   return page_class != 0 && is_blocked(start, length, seq);  // as a whole it would not move either
 }
 
+void BackOff::add_blocked(std::uint64_t seq, Spans& spans) const {
+  for (const auto& [key, entry] : entries_)
+    if (seq <= entry.until) spans.emplace_back(key.second, entry.end);
+}
+
 void BackOff::forget_old(std::uint64_t seq) {
   std::erase_if(entries_,
                 [&](const auto& entry) { return seq > entry.second.until + kLongestPause; });

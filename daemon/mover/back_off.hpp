@@ -12,6 +12,8 @@
 #include <map>
 #include <utility>
 
+#include "mover/spans.hpp"
+
 namespace hmk {
 
 class BackOff {
@@ -23,6 +25,8 @@ class BackOff {
   /// True when some part of the range must still be left alone at interval `seq`.
   bool is_blocked(std::uint64_t start, std::uint64_t length, std::uint64_t seq,
                   std::uint8_t page_class = 0) const;
+  /// All that is, of any class.
+  void add_blocked(std::uint64_t seq, Spans& spans) const;
   /// Forget what has been quiet for long.
   void forget_old(std::uint64_t seq);
   std::size_t size() const { return entries_.size(); }

@@ -220,7 +220,7 @@ void Mover::leave_what_is_there() {
 }
 
 /// What overlaps becomes one: classes of a region do.
-Mover::Spans Mover::joined(Spans spans) {
+Spans Mover::joined(Spans spans) {
   std::ranges::sort(spans);
   Spans apart;
   for (const auto& span : spans)
@@ -351,6 +351,16 @@ bool Mover::is_moving(std::uint64_t start, std::uint64_t length) const {
   };
   return (in_flight_ && meets(in_flight_->spans)) ||
          std::ranges::any_of(ended_, meets, &Ended::spans);
+}
+
+Spans Mover::held(std::uint64_t seq) const {
+  Spans spans;
+  const auto add = [&](const Spans& more) { spans.insert(spans.end(), more.begin(), more.end()); };
+  if (in_flight_) add(in_flight_->spans);
+  for (const Ended& ended : ended_) add(ended.spans);
+  back_off_.add_blocked(seq, spans);
+  ping_pong_.add_blocked(seq, spans);
+  return joined(std::move(spans));
 }
 
 /// `goes_on`: what found no room is sent again, and is no refusal yet.

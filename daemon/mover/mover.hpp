@@ -78,6 +78,9 @@ class Mover {
   bool is_busy() const { return in_flight_ || !waiting_.empty(); }
   /// Some of [start, start + length) is in flight, or was when the newest records were counted.
   bool is_moving(std::uint64_t start, std::uint64_t length) const;
+  /// All that is_moving(), or that back_off() or ping_pong() leaves alone at interval `seq`, if
+  /// only one class of its pages: in address order and apart.
+  Spans held(std::uint64_t seq) const;
   const MoveCounters& counters() const { return counters_; }
   const BackOff& back_off() const { return back_off_; }
   BackOff& back_off() { return back_off_; }
@@ -89,13 +92,11 @@ class Mover {
     bool rises;
     unsigned idle = 0;  // tickets in a row in which it found no room and hardly anything moved
   };
-  // start, end; by start and apart
-  using Spans = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   struct Ticket {
     std::uint64_t cookie;
     std::uint64_t plan;       // that it is of
     std::vector<Step> steps;  // in the order in which they run
-    Spans spans;
+    Spans spans;              // of these, in address order and apart
   };
   struct Ended {
     std::uint64_t time_ns;

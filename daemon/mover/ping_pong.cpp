@@ -43,6 +43,11 @@ bool PingPong::is_blocked(std::uint64_t start, std::uint64_t length, std::uint64
   return false;
 }
 
+void PingPong::add_blocked(std::uint64_t seq, Spans& spans) const {
+  for (const auto& [start, trace] : traces_)
+    if (seq <= trace.until) spans.emplace_back(start, trace.end);
+}
+
 void PingPong::forget_old(std::uint64_t seq) {
   std::uint64_t keep = kSoon;
   do {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 
+#include "mover/spans.hpp"
 #include "mover/tier_nodes.hpp"
 
 namespace hmk {
@@ -33,6 +34,8 @@ class PingPong {
                       std::uint64_t seq);
   /// True when some part of the range must still be left alone at interval `seq`.
   bool is_blocked(std::uint64_t start, std::uint64_t length, std::uint64_t seq) const;
+  /// All that is, in address order.
+  void add_blocked(std::uint64_t seq, Spans& spans) const;
   /// Forget what has been quiet for long.
   void forget_old(std::uint64_t seq);
   std::size_t size() const { return traces_.size(); }

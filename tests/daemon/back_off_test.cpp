@@ -11,6 +11,11 @@ TEST(BackOff, LeavesAFailedRangeAloneForOneIntervalThenTwoThenFour) {
   back_off.failed(0x1000, 0x1000, 10);
   EXPECT_TRUE(back_off.is_blocked(0x1000, 0x1000, 11));
   EXPECT_FALSE(back_off.is_blocked(0x1000, 0x1000, 12));
+  Spans blocked;
+  back_off.add_blocked(11, blocked);
+  EXPECT_EQ(blocked, (Spans{{0x1000, 0x2000}}));
+  back_off.add_blocked(12, blocked = {});
+  EXPECT_EQ(blocked, Spans{});
   back_off.failed(0x1000, 0x1000, 12);
   EXPECT_TRUE(back_off.is_blocked(0x1000, 0x1000, 14));
   EXPECT_FALSE(back_off.is_blocked(0x1000, 0x1000, 15));

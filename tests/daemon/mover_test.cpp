@@ -357,6 +357,10 @@ TEST_F(MoverTest, WhatEndedTooLateForTheRecordsIsStillMoving) {
   }
   EXPECT_TRUE(mover_.is_moving(3 * kMiB, kMiB));
   EXPECT_FALSE(mover_.is_moving(4 * kMiB, kMiB));
+  EXPECT_EQ(mover_.held(2), (Spans{{0, 4 * kMiB}, {16 * kMiB, 20 * kMiB}}));
+  mover_.back_off().failed(19 * kMiB, 2 * kMiB, 2, 3);
+  EXPECT_EQ(mover_.held(3), (Spans{{0, 4 * kMiB}, {16 * kMiB, 21 * kMiB}})) << "a class is enough";
+  EXPECT_EQ(mover_.held(4), (Spans{{0, 4 * kMiB}, {16 * kMiB, 20 * kMiB}}));
   mover_.forget_ended_before(1000);
   EXPECT_TRUE(mover_.is_moving(3 * kMiB, kMiB)) << "it ended as they were counted";
   mover_.forget_ended_before(1001);

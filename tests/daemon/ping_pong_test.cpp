@@ -24,6 +24,11 @@ TEST(PingPong, GoesByTiersAsTheyAreNow) {
   EXPECT_EQ(flips.moved(0, kMiB, {0, 1}, near1, 2), kMiB);
   EXPECT_EQ(flips.moved(0, kMiB, {1, 0}, near0, 3), kMiB);
   EXPECT_TRUE(flips.is_blocked(0, kMiB, 4));
+  Spans blocked;
+  flips.add_blocked(4, blocked);
+  EXPECT_EQ(blocked, (Spans{{0, kMiB}}));
+  moves.add_blocked(4, blocked = {});
+  EXPECT_EQ(blocked, Spans{}) << "it came back once only";
 }
 
 TEST(PingPong, CountsTheBytesThatCameBackSoon) {

@@ -82,6 +82,16 @@ TEST(Timeline, AccessesGoWhereThePagesLie) {
   record.whi_q16 = 0;  // never seen accessed
   snapshot.records.push_back(record);
   EXPECT_EQ(accesses_by_node(snapshot.records), (std::map<int, double>{{0, 48.0}, {2, 32.0}}));
+  EXPECT_EQ(resident_by_node(snapshot.records),
+            (std::map<int, std::uint64_t>{{0, 12 * HMK_PAGE_SIZE}, {2, 8 * HMK_PAGE_SIZE}}));
+  record.whi_q16 = 1;
+  record.node = -1;  // unknown
+  record.away_node = 1023;
+  record.leaf_shift = 21;
+  snapshot.records.push_back(record);
+  EXPECT_EQ(accesses_by_node(snapshot.records),
+            (std::map<int, double>{{-1, 48.0 / 512}, {0, 48.0}, {2, 32.0}, {1023, 32.0 / 512}}));
+  EXPECT_EQ(resident_by_node(snapshot.records)[1023], 4 * HMK_PAGE_SIZE);
 }
 
 }  // namespace
