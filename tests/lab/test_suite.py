@@ -6,6 +6,7 @@ import sys
 import tempfile
 import threading
 import unittest
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Iterator, List, Tuple
@@ -15,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/lab.d")]
 
 from lab.outcome import FAIL, Outcome  # noqa: E402
+from lab.splat import NO_DEFECT  # noqa: E402
 from suite import gtest, python_tests, userspace  # noqa: E402
 from suite.case import FAILED, PASSED, SKIPPED, Report, Result  # noqa: E402
 from suite.e2e import is_grave  # noqa: E402
@@ -116,6 +118,21 @@ class Again(Quiet):
                 failed([], ["[ 1.0] rcu: INFO: rcu_preempt detected stalls on CPUs", "[ 1.1] Call Trace:"]),
                 failed([], ["[ 1.0] Oops: int3: 0000 [#1] PREEMPT", "[ 1.1] Call Trace:"])]
         self.assertEqual([is_grave(outcome) for outcome in (*grave, *late)], [True] * 5 + [False] * 4)
+
+    def test_what_qemu_breaks_alone_is_run_again_three_times_at_most(self):
+        def ran(*alone: Result) -> Tuple[int, List[str]]:
+            left = list(alone)
+            report = Report()
+            tasks = [Task("t", partial(Result, "t", FAILED, reason="late"), alone=lambda name: left.pop(0)), Task("o", partial(Result, "o", PASSED))]
+            Schedule(tasks, report).run(2)
+            return closed(report)[0], [result.outcome for result in left]
+        broken = Result("t", FAILED, reason=f"kernel log: EFLAGS: 01bc8002 (no CPU has such flags; {NO_DEFECT}): NOT OK: taint 0x200 is new")
+        passed = Result("t", PASSED)
+        self.assertEqual(ran(broken, passed, passed), (0, [PASSED]))
+        self.assertEqual(ran(broken, broken, passed), (0, []))
+        self.assertEqual(ran(broken, broken, broken, passed), (1, [PASSED]))
+        self.assertEqual(ran(Result("t", FAILED, reason="late again"), passed), (1, [PASSED]), "of the test itself")
+        self.assertEqual(ran(replace(broken, grave=True), passed), (1, [PASSED]), "what is lost is never excused")
 
     def test_two_may_be_flaky_and_three_fail_the_run(self):
         self.assertEqual(closed(self.ran(PASSED, PASSED))[0], 0)

@@ -33,6 +33,7 @@ BEGIN, END = "hmk-lab: failures are injected", "hmk-lab: failures are no longer 
 # What no machine can do, with what QEMU has done then: a breakpoint nobody has set is the first byte of code that the kernel is just
 # patching; bits 22 to 31 of a CPU's flags are always 0, and QEMU before 9.1 takes an operand for flags where the memory access of an
 # ALU instruction faults.
+NO_DEFECT = "no defect of what is tested"
 OF_QEMU = (
     (re.compile(r"\bint3: [0-9a-f]{4} \[#\d+\]"), "QEMU ran code that the kernel was patching on another CPU"),
     (re.compile(IMPOSSIBLE_FLAGS), "no CPU has such flags, QEMU took an operand for them"),
@@ -75,7 +76,7 @@ LATE = re.compile(r"(rcu|RCU).*(stall|self-detected)|hung task|blocked for more 
 
 def _of_qemu(found: Sequence[str]) -> str:
     """The line that no machine would have printed, with its cause; nothing where there is none."""
-    return next((f"{line.strip()} ({cause}; no defect of what is tested)" for pattern, cause in OF_QEMU for line in found
+    return next((f"{line.strip()} ({cause}; {NO_DEFECT})" for pattern, cause in OF_QEMU for line in found
                  if pattern.search(line)), "")
 
 
