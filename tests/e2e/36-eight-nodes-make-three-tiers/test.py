@@ -23,8 +23,8 @@ CPUS, NODES, ENOUGH, INTERVAL, SETTLED, HELD = (0, 2), (4, 7), 0.95, 0.5, 2, 12
 
 
 def share_of(places: bytes) -> float:
-    """Of the pages whose place is known, those in the fastest tier."""
-    return sum(map(places.count, TIERS[0])) / (len(places) - places.count(lib.NOWHERE))
+    """Of all pages those in the fastest tier. What is on its way may find no room there, and goes back."""
+    return sum(map(places.count, TIERS[0])) / len(places)
 
 
 def look() -> float:
