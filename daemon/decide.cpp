@@ -6,6 +6,7 @@
 #include <map>
 
 #include "config/whom.hpp"
+#include "metrics/timeline.hpp"
 #include "policy/gain.hpp"
 #include "policy/plan.hpp"
 #include "policy/shares.hpp"
@@ -48,11 +49,7 @@ std::vector<policy::Bytes> held_by(const Target& target, std::span<const policy:
     if (at != tiers.end())
       held[static_cast<std::size_t>(at - tiers.begin())] += pages * HMK_PAGE_SIZE;
   };
-  for (const hmk_record& record : target.snapshot().records) {
-    const auto away = std::min(record.away_pages, record.resident_pages);
-    add(record.node, record.resident_pages - away);
-    add(record.away_node, away);
-  }
+  for (const hmk_record& record : target.snapshot().records) by_node(record, add);
   return held;
 }
 

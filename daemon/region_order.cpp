@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "metrics/timeline.hpp"
+
 namespace hmk {
 
 std::optional<RegionOrder> region_order(std::string_view word) {

@@ -28,13 +28,4 @@ class HotSet {
   double rate_;  ///< of the coldest that is hot
 };
 
-/// `use(node, pages)` for those on the record's own node, and for those away from it.
-template <class Use>
-void by_node(const hmk_record& record, Use use) {
-  const std::uint32_t away =
-      record.away_pages < record.resident_pages ? record.away_pages : record.resident_pages;
-  use(record.node, record.resident_pages - away);
-  if (away != 0) use(record.away_node, away);
-}
-
 }  // namespace hmk

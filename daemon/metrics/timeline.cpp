@@ -44,7 +44,7 @@ class NodeSums {
   }
 
  private:
-  static constexpr int kNodes = 64;
+  static constexpr int kNodes{HMK_MAX_NODES};  // a device without the module may name others
   std::array<Value, kNodes> sums_{};
   std::array<bool, kNodes> is_there_{};
   std::map<int, Value> others_;

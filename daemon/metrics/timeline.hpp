@@ -41,6 +41,15 @@ class Timeline {
   std::uint64_t stride_ = 1;  ///< intervals of a moment
 };
 
+/// `use(node, pages)` for those on the record's own node, and for those away from it.
+template <class Use>
+void by_node(const hmk_record& record, Use use) {
+  const std::uint32_t away =
+      record.away_pages < record.resident_pages ? record.away_pages : record.resident_pages;
+  use(record.node, record.resident_pages - away);
+  if (away != 0) use(record.away_node, away);
+}
+
 /// Accesses per second by node: rate times pages, of what was ever seen accessed.
 std::map<int, double> accesses_by_node(std::span<const hmk_record> records);
 /// Bytes by node.

@@ -30,10 +30,11 @@ INJECTED = re.compile(r"page allocation failure|Call Trace:|\] +(\? )?\w+\+0x[0-
 BEGIN, END = "hmk-lab: failures are injected", "hmk-lab: failures are no longer injected"
 
 
+NO_DEFECT = "no defect of what is tested"
+
 # What no machine can do, with what QEMU has done then: a breakpoint nobody has set is the first byte of code that the kernel is just
 # patching; bits 22 to 31 of a CPU's flags are always 0, and QEMU before 9.1 takes an operand for flags where the memory access of an
 # ALU instruction faults.
-NO_DEFECT = "no defect of what is tested"
 OF_QEMU = (
     (re.compile(r"\bint3: [0-9a-f]{4} \[#\d+\]"), "QEMU ran code that the kernel was patching on another CPU"),
     (re.compile(IMPOSSIBLE_FLAGS), "no CPU has such flags, QEMU took an operand for them"),
