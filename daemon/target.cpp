@@ -222,13 +222,12 @@ Target::State Target::handle_events(const Surroundings& around) {
 /// One interval (spec 1.4, steps 6 to 8). What is planned from it moves while the
 /// module profiles the next one.
 void Target::step(const Surroundings& around) {
-  Result<Snapshot> read = device().snapshot();
-  if (!read) {
+  if (const Result<void> read = device().snapshot(spare_); !read) {
     if (read.error().err != EAGAIN)
       spdlog::warn("interval not read pid={} reason=\"{}\"", pid_, read.error().line());
     return;
   }
-  snapshot_ = *std::move(read);
+  std::swap(snapshot_, spare_);
   ended_moves_ = std::exchange(ending_moves_, {});
   parts_ = fold(snapshot_);
   mover_.forget_ended_before(snapshot_.counted_ns);

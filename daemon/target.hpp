@@ -213,7 +213,7 @@ class Target {
   bool is_putting_back_ = false;
   bool has_told_threads_ = false;  ///< that copy_threads is ignored
 
-  Snapshot snapshot_;
+  Snapshot snapshot_, spare_;  ///< of the last interval, and memory for the next one
   std::vector<hmk_record> parts_;
   std::vector<policy::RegionView> part_views_;  ///< kept for its memory: tens of MiB an interval
   std::vector<Tier> tiers_;

@@ -42,8 +42,10 @@ class Device {
   virtual int poll_fd() const = 0;
   /// All that is pending; empty when nothing is. Never blocks.
   virtual Result<std::vector<hmk_event>> read_events() = 0;
-  /// The newest interval. err EAGAIN: nothing published yet.
-  virtual Result<Snapshot> snapshot() = 0;
+  /// The newest interval. Its memory serves again: on a large machine it is tens of MiB, and new
+  /// memory takes as long as what is read into it. err EAGAIN: nothing published yet; after an error
+  /// `into` means nothing.
+  virtual Result<void> snapshot(Snapshot& into) = 0;
   virtual Result<hmk_stats> stats() = 0;
   /// Where each page of [start, start + length) lies now: a node, or a negative errno (ENOENT:
   /// there is none). Walks the page tables of that range while the caller waits.

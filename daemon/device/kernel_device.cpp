@@ -86,7 +86,7 @@ class KernelDevice : public Device {
 
   int poll_fd() const override { return fd_.get(); }
   Result<std::vector<hmk_event>> read_events() override;
-  Result<Snapshot> snapshot() override;
+  Result<void> snapshot(Snapshot& into) override;
   Result<hmk_stats> stats() override;
   Result<std::vector<std::int32_t>> places(std::uint64_t start, std::uint64_t length) override;
   Result<void> set(const hmk_params& params) override;
@@ -118,7 +118,7 @@ Result<std::vector<hmk_event>> KernelDevice::read_events() {
   }
 }
 
-Result<Snapshot> KernelDevice::snapshot() {
+Result<void> KernelDevice::snapshot(Snapshot& into) {
   if (table_.has_moved()) {
     const Result<hmk_stats> now = stats();
     if (!now) return now.error();
@@ -126,7 +126,7 @@ Result<Snapshot> KernelDevice::snapshot() {
     if (!larger) return larger.error();
     table_ = *std::move(larger);
   }
-  return table_.read();
+  return table_.read(into);
 }
 
 Result<hmk_stats> KernelDevice::stats() {

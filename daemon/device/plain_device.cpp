@@ -102,9 +102,10 @@ class PlainDevice : public Device {
 
   int poll_fd() const override { return epoll_.get(); }
   Result<std::vector<hmk_event>> read_events() override;
-  Result<Snapshot> snapshot() override {
+  Result<void> snapshot(Snapshot& into) override {
     if (table_.interval.seq == 0) return Error{"nothing has been published yet", "", EAGAIN};
-    return table_;
+    into = table_;
+    return {};
   }
   Result<hmk_stats> stats() override { return stats_; }
   Result<std::vector<std::int32_t>> places(std::uint64_t start, std::uint64_t length) override;

@@ -51,21 +51,20 @@ bool Table::has_moved() const {
   return hmk_table_check(base_, bytes_, &header) == -ESTALE;
 }
 
-Result<Snapshot> Table::read() const {
-  Snapshot snapshot;
+Result<void> Table::read(Snapshot& into) const {
   std::size_t count = 0;
   for (;;) {
-    const int status = hmk_table_read(base_, bytes_, &snapshot.interval, snapshot.records.data(),
-                                      snapshot.records.size(), &count);
+    const int status = hmk_table_read(base_, bytes_, &into.interval, into.records.data(),
+                                      into.records.size(), &count);
     // The number of regions is told with the refusal; the next interval may have more.
     if (status == -ENOSPC) {
-      snapshot.records.resize(count + count / 8);
+      into.records.resize(count + count / 8);
       continue;
     }
     if (status != 0) return explain(-status);
-    snapshot.records.resize(count);
-    snapshot.counted_ns = snapshot.interval.start_ns;  // the module counts first, then it samples
-    return snapshot;
+    into.records.resize(count);
+    into.counted_ns = into.interval.start_ns;  // the module counts first, then it samples
+    return {};
   }
 }
 

@@ -23,8 +23,8 @@ class Table {
 
   /// True when the module has a larger table: map that one.
   bool has_moved() const;
-  /// err EAGAIN: nothing published yet.
-  Result<Snapshot> read() const;
+  /// err EAGAIN: nothing published yet; after an error `into` means nothing.
+  Result<void> read(Snapshot& into) const;
 
  private:
   const std::byte* base_ = nullptr;

@@ -106,7 +106,10 @@ class FakeDevice : public Device {
     kernel_.events.clear();
     return events;
   }
-  Result<Snapshot> snapshot() override { return kernel_.table; }
+  Result<void> snapshot(Snapshot& into) override {
+    into = kernel_.table;
+    return {};
+  }
   Result<hmk_stats> stats() override {
     hmk_stats stats{};
     stats.intervals = kernel_.table.interval.seq;

@@ -191,11 +191,11 @@ TEST_F(PlainDeviceTest, SeesWhatIsWrittenAndWhenTheProcessEnds) {
   // A second of the child's own: beside other work it runs in few of the intervals.
   while (cpu_time_of(child_).value() < std::chrono::seconds(1) && (hot < 1.0 || cold > 0.2)) {
     ASSERT_EQ(next_event(device), static_cast<unsigned>(HMK_EVENT_INTERVAL));
-    const auto table = device.snapshot();
-    ASSERT_TRUE(table);
-    EXPECT_TRUE(table->interval.flags & HMK_INTERVAL_DEGRADED);
-    hot = hotness_at(*table, cold_ + 2 * kMiB);
-    cold = hotness_at(*table, cold_);
+    Snapshot table;
+    ASSERT_TRUE(device.snapshot(table));
+    EXPECT_TRUE(table.interval.flags & HMK_INTERVAL_DEGRADED);
+    hot = hotness_at(table, cold_ + 2 * kMiB);
+    cold = hotness_at(table, cold_);
   }
   // A kernel without soft-dirty bits shows nobody writing; tests/e2e/43 has one with them.
   EXPECT_TRUE(hot == 0.0 || hot >= 1.0) << hot;

@@ -111,7 +111,10 @@ class Host::Module final : public Device {
     host_->events_.clear();
     return events;
   }
-  Result<Snapshot> snapshot() override { return host_->snapshot_; }
+  Result<void> snapshot(Snapshot& into) override {
+    into = host_->snapshot_;
+    return {};
+  }
   Result<hmk_stats> stats() override { return hmk_stats{}; }
   Result<std::vector<std::int32_t>> places(std::uint64_t start, std::uint64_t length) override {
     const Memory& memory = *host_->memory_;
