@@ -155,7 +155,8 @@ std::uint64_t App::no_room_bytes() {
 }
 
 Surroundings App::around() {
-  return {machine_, options_.root, pace_, &cache_room_, options_.look_parts, pressure_.is_high()};
+  return {machine_, options_.root, pace_, &cache_room_, options_.look_parts, pressure_.is_high(),
+          &shared_};
 }
 
 Result<void> App::hold(std::uint64_t client, std::int32_t pid, Mode mode, bool put_back) {

@@ -129,6 +129,7 @@ class App {
   bool is_paused() const { return is_paused_; }
   const CacheRoom& cache_room() const { return cache_room_; }
   const MemoryPressure& pressure() const { return pressure_; }
+  const SharedMemory& shared() const { return shared_; }
   const EndedProcesses& ended() const { return ended_; }
   Machine see_machine() const;  ///< as it is now, with what was calibrated
   const Options& options() const { return options_; }
@@ -219,6 +220,7 @@ class App {
   Pace pace_;
   CacheRoom cache_room_{begin_in_a_thread};
   MemoryPressure pressure_;
+  SharedMemory shared_;
   EndedProcesses ended_;
   Service service_;
   boost::asio::signal_set signals_;

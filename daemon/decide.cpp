@@ -41,15 +41,20 @@ policy::PolicyParams to_params(const Target& target, std::span<const policy::Tie
   return params;
 }
 
-/// What a process holds on each node of its tiers, as its regions say.
-std::vector<policy::Bytes> held_by(const Target& target, std::span<const policy::TierView> tiers) {
+/// What a process holds on each node of its tiers, as its regions say. What several map is held by
+/// the one that stands for all of them.
+std::vector<policy::Bytes> held_by(const Target& target, std::span<const policy::TierView> tiers,
+                                   const SharedMemory* shared) {
   std::vector<policy::Bytes> held(tiers.size());
   const auto add = [&](int node, std::uint64_t pages) {
     const auto at = std::ranges::find(tiers, node, &policy::TierView::node);
     if (at != tiers.end())
       held[static_cast<std::size_t>(at - tiers.begin())] += pages * HMK_PAGE_SIZE;
   };
-  for (const hmk_record& record : target.snapshot().records) by_node(record, add);
+  for (const hmk_record& record : target.snapshot().records) {
+    if (shared != nullptr && shared->is_of_another(target.pid(), record.start)) continue;
+    by_node(record, add);
+  }
   return held;
 }
 
@@ -109,7 +114,8 @@ void decide_together(const std::vector<Target*>& seen, const Surroundings& aroun
     views.back().pinned = pinned[i];
   }
   if (seen.size() > 1 || !seen.front()->config().caps.empty())  // else nobody asks
-    for (std::size_t i = 0; i < seen.size(); ++i) views[i].held = held_by(*seen[i], tiers[i]);
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      views[i].held = held_by(*seen[i], tiers[i], around.shared);
 
   std::vector<policy::Plan> plans = policy::make_plans(views, params);
   for (std::size_t i = 0; i < seen.size(); ++i) seen[i]->balance().conserve(plans[i]);

@@ -373,7 +373,7 @@ bool holds(const hmk_record& record, std::uint64_t address) {
 }
 
 /// The region that holds `address` now, and what keeps it from moving.
-json region_now(const Target& target, std::uint64_t address) {
+json region_now(const App& app, const Target& target, std::uint64_t address) {
   const std::vector<hmk_record>& records = target.snapshot().records;
   const auto found = std::ranges::find_if(
       records, [&](const hmk_record& record) { return holds(record, address); });
@@ -381,6 +381,7 @@ json region_now(const Target& target, std::uint64_t address) {
   json row = region_of(*found, target.tiers());
   row["pin"] = pin_at(target, address);
   if (!row["pin"].is_null()) row["state"].push_back("pinned");
+  if (app.shared().is_of_another(target.pid(), address)) row["state"].push_back("shared");
   if (target.mover().back_off().is_blocked(found->start, found->length,
                                            target.snapshot().interval.seq))
     row["state"].push_back("backed-off");
@@ -409,7 +410,7 @@ json classes_now(const Target& target, std::uint64_t address) {
 
 }  // namespace
 
-json report_why(const Target& target, std::uint64_t start, std::uint64_t end) {
+json report_why(const App& app, const Target& target, std::uint64_t start, std::uint64_t end) {
   json seen = json::array(), decided = json::array();
   for (const Sighting& one : target.history().sightings(start))
     seen.push_back(sighting_row(one, target));
@@ -417,7 +418,7 @@ json report_why(const Target& target, std::uint64_t start, std::uint64_t end) {
     decided.push_back(decision_row(one, target));
   return {{"pid", target.pid()},
           {"comm", target.process().comm},
-          {"region", region_now(target, start)},
+          {"region", region_now(app, target, start)},
           {"classes", classes_now(target, start)},
           {"intervals", seen},
           {"decisions", decided}};

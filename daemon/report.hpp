@@ -34,7 +34,8 @@ nlohmann::json report_regions(const std::vector<Target*>& targets, std::size_t l
 
 /// What is known of [start, end): the region there now, what was seen of it, what
 /// was decided about it and why.
-nlohmann::json report_why(const Target& target, std::uint64_t start, std::uint64_t end);
+nlohmann::json report_why(const App& app, const Target& target, std::uint64_t start,
+                          std::uint64_t end);
 
 /// Its moments since it was attached, and the last `decisions`.
 nlohmann::json report_history(const Target& target, std::size_t decisions);

@@ -235,10 +235,11 @@ void Target::step(const Surroundings& around) {
   history_.saw(snapshot_);
   look_around(around);
   look_at_pins(around);
-  const std::vector<policy::RegionView>& parts = part_views(Counting::yes);
-  rank(parts);
   std::vector<policy::RegionView> regions;
-  if (!parts_.empty()) regions = to_views(snapshot_.records);
+  if (!parts_.empty() || !shared_mappings_.empty()) regions = to_views(snapshot_.records);
+  share(around, regions);
+  const std::vector<policy::RegionView>& parts = part_views(Counting::yes, around);
+  rank(parts);
   weigh(around,
         parts_.empty() ? policy::Balance::Seen(parts) : policy::Balance::Seen(regions, parts));
   // What the last plan has not sent was made of places that are stale by now.
@@ -271,13 +272,30 @@ void Target::look_closely(const Surroundings& around) {
   process_.mems_allowed = read_mems_allowed(around.root, pid_);
   homes_.look(around.root, pid_, around.machine);
   numa_balancing_.look(around.root, pid_);
+  shared_mappings_.clear();
+  if (!config_->move_shared) return;
+  const auto maps = read_text(around.root / "proc" / std::to_string(pid_) / "maps");
+  shared_mappings_ = parse_shared_mappings(maps.value_or(""));
+}
+
+/// `regions`: each once; they become as hot as all processes make them.
+void Target::share(const Surroundings& around, std::span<policy::RegionView> regions) {
+  if (around.shared == nullptr) return;
+  if (shared_mappings_.empty()) return around.shared->forget(pid_);
+  around.shared->saw(pid_, {.mappings = shared_mappings_,
+                            .regions = regions,
+                            .hotness_max = snapshot_.interval.hotness_max,
+                            .cpu = static_cast<double>(process_.cpu_ns - weighed_cpu_ns_) /
+                                   seconds_of(snapshot_.interval),
+                            .moves = mode() == Mode::manage});
+  around.shared->apply(pid_, regions);
 }
 
 void Target::prepare(const Surroundings& around) {
   order_tiers(around);
   const bool has_new_pins = has_new_pins_;
   if (has_new_pins) look_at_pins(around);
-  if (has_new_pins || nodes_of(tiers_) != ranked_nodes_) rank(part_views(Counting::no));
+  if (has_new_pins || nodes_of(tiers_) != ranked_nodes_) rank(part_views(Counting::no, around));
 }
 
 void Target::order_tiers(const Surroundings& around) {
@@ -305,7 +323,8 @@ bool Target::may_move(const hmk_record& record, Counting counting) {
   return why == nullptr;
 }
 
-const std::vector<policy::RegionView>& Target::part_views(Counting counting) {
+const std::vector<policy::RegionView>& Target::part_views(Counting counting,
+                                                          const Surroundings& around) {
   to_views(parts(), part_views_);
   const Spans held = mover_.held(snapshot_.interval.seq);
   auto next = held.begin();  // of a million records in address order most meet nothing that is held
@@ -315,6 +334,7 @@ const std::vector<policy::RegionView>& Target::part_views(Counting counting) {
     const bool is_held = next != held.end() && next->first < record.start + record.length;
     part_views_[i].movable = is_held ? may_move(record, counting) : !waits_to_be_read(record);
   }
+  if (around.shared != nullptr) around.shared->apply(pid_, part_views_);
   return part_views_;
 }
 
@@ -377,6 +397,13 @@ void Target::rank(const std::vector<policy::RegionView>& regions) {
     ranking_.update(process, policy::set_apart(regions, pinned_));
 }
 
+/// That of the processes for whose accesses this one stands, in ns.
+std::uint64_t Target::cpu_of_sharers(const Surroundings& around, std::uint64_t wall_ns) const {
+  if (around.shared == nullptr) return 0;
+  return static_cast<std::uint64_t>(around.shared->cpu_of_others(pid_) *
+                                    static_cast<double>(wall_ns) / 1e9);
+}
+
 /// CPU time comes in ticks: up to one more has been used.
 void Target::weigh(const Surroundings& around, const policy::Balance::Seen& seen) {
   const hmk_interval& interval = snapshot_.interval;
@@ -389,7 +416,8 @@ void Target::weigh(const Surroundings& around, const policy::Balance::Seen& seen
   const bool has_changed = balance_.saw(
       seen, tier_views(around),
       {.seconds = static_cast<double>(interval.end_ns - since) / 1e9,
-       .cpu_ns = process_.cpu_ns - weighed_cpu_ns_ + cpu_tick_ns(),
+       .cpu_ns =
+           process_.cpu_ns - weighed_cpu_ns_ + cpu_tick_ns() + cpu_of_sharers(around, wall_ns),
        .profile_ns = interval.profile_ns,
        .horizon = horizon_for(*config_, interval.seq),
        // What is undone saves nothing; the speed of plans has nothing to learn from it.

@@ -31,6 +31,7 @@
 #include "policy/plan.hpp"
 #include "policy/rank.hpp"
 #include "record/recording.hpp"
+#include "shared_memory.hpp"
 #include "topology/homes.hpp"
 #include "topology/numa_balancing.hpp"
 #include "topology/process.hpp"
@@ -48,6 +49,7 @@ struct Surroundings {
   /// Of the time; one is the most that what rarely changes takes. 0: all is read each time.
   unsigned look_parts = 0;
   bool is_short_of_memory = false;  ///< nothing is promoted then, and nothing joined
+  SharedMemory* shared = nullptr;   ///< null: each process for itself
 };
 
 /// What the last interval brought, for `status` and `top`.
@@ -164,12 +166,14 @@ class Target {
   bool is_pinned(const policy::Move& move) const;
   void look_at_pins(const Surroundings& around);
   void look_closely(const Surroundings& around);
+  void share(const Surroundings& around, std::span<policy::RegionView> regions);
+  std::uint64_t cpu_of_sharers(const Surroundings& around, std::uint64_t wall_ns) const;
   void rank(const std::vector<policy::RegionView>& regions);
   void weigh(const Surroundings& around, const policy::Balance::Seen& seen);
   void order_tiers(const Surroundings& around);
   enum class Counting { no, yes };  // what stays, and why
   /// Good until the next call.
-  const std::vector<policy::RegionView>& part_views(Counting counting);
+  const std::vector<policy::RegionView>& part_views(Counting counting, const Surroundings& around);
   bool waits_to_be_read(const hmk_record& record) const;
   bool may_move(const hmk_record& record, Counting counting);
   void move(const policy::Plan& plan, const Surroundings& around);
@@ -207,6 +211,7 @@ class Target {
   CostLimit looks_;  // closely
   std::optional<Mode> held_;
   std::optional<Follower> follower_;
+  std::vector<SharedMapping> shared_mappings_;  ///< where `shared` is on
   std::vector<policy::Wanted> pinned_;
   std::map<policy::NodeId, policy::Bytes> pinned_no_room_;
   bool has_new_pins_ = false;  ///< that are not looked at yet

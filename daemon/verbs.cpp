@@ -152,7 +152,7 @@ json verb_why(App& app, const Request& request) {
   const auto targets = seen_targets_arg(app, request);
   if (!targets) return failed(targets.error());
   json rows = json::array();
-  for (const Target* const target : *targets) rows.push_back(report_why(*target, *start, *end));
+  for (const Target* const target : *targets) rows.push_back(report_why(app, *target, *start, *end));
   std::erase_if(rows.get_ref<json::array_t&>(), [](const json& row) {
     return row["region"].is_null() && row["intervals"].empty() && row["decisions"].empty();
   });
