@@ -215,7 +215,7 @@ class PerOperation(unittest.TestCase):
         return costs.between(events, [self.mark(1), self.mark(3)], 0, self.MACHINE, costs.folio("4K"))
 
     def sample(self, seconds: float, ops: int, moved: int) -> Dict[str, Any]:
-        return {"seconds": seconds, "ops": ops, "counters": {"moved_bytes": moved}}
+        return {"seconds": seconds, "ops": ops, "program_seconds": seconds, "counters": {"moved_bytes": moved}}
 
     def test_three_figures_apart(self):
         found = self.figures({"samples": [self.sample(1, 1000, 4096), self.sample(3, 3000, 4096 + 409600)]})
@@ -287,6 +287,14 @@ class PerOperation(unittest.TestCase):
             self.assertAlmostEqual(seconds, thousands * 0.33e-3, delta=1e-5)
         self.assertIsNone(costs.over_time({"samples": [self.sample(1, 0, 0), self.sample(2, 0, 0)]}, [self.mark(1), self.mark(2)],
                                           self.MACHINE))
+
+    def test_waits_are_those_between_two_samples(self):
+        samples = [{"program_seconds": seconds} for seconds in (0.5, 1.0, 3.0)]
+        found = costs.waits_over_time(samples, [self.mark(1), self.mark(2), self.mark(4)], self.MACHINE)
+        self.assertEqual((found["program_seconds"], found["misses"]), ([0.5, 2.0], [1000, 2000]))
+        for stalls, whole, thousands in zip(found["stalls_seconds"], found["application_seconds"], (1, 2)):
+            self.assertAlmostEqual(stalls, thousands * 275e-6, delta=6e-6 * thousands)
+            self.assertAlmostEqual(whole, thousands * (990 + 275) * 1e-6, delta=25e-6 * thousands)
 
     def test_large_pages_are_cheaper_to_move(self):
         of_size = [costs.of(self.mark(1), 1000, 2 << 20, self.MACHINE, costs.folio(pages))["moves_priced_ns"] for pages in ("4K", "THP")]

@@ -15,29 +15,41 @@ def of(name, told, promised_s, counted, program=10.0):
     return {"workload": name, "promised_s": promised_s, "told_s": told, "counted_s": counted, "program_s": program}
 
 
-def operation(misses, stalls, whole, operations):
-    return {"misses": misses, "stalls_ns": stalls, "application_ns_by_mlp": {"1": whole, "8": 30.0}, "operations": operations}
+def operation(misses, stalls, operations):
+    return {"misses": misses, "stalls_ns": stalls, "operations": operations}
+
+
+def run(waits, promised_s=0.0, told=0.0, program=8.0):
+    """`waits`: of each stretch the program's seconds, its misses, modelled seconds that they waited, and that it took."""
+    names = ("program_seconds", "misses", "stalls_seconds", "application_seconds")
+    return {"per_operation": operation(1.0, 100.0, 4e6), "counters": {"promised_seconds": promised_s, "saved_seconds": told},
+            "cpu_seconds": program, "waits_over_time": {name: list(row) for name, row in zip(names, zip(*waits))}}
 
 
 class Promised(unittest.TestCase):
+    BASE = {"per_operation": operation(1.0, 150.0, 7e6)}
+
     def test_counted_is_what_its_misses_waited_less_in_the_guests_seconds(self):
-        base = {"per_operation": operation(1.0, 150.0, 200.0, 7e6)}
-        ours = {"per_operation": operation(1.2, 120.0, 160.0, 4e6), "counters": {"promised_seconds": 0.3, "saved_seconds": 0.25}, "cpu_seconds": 8.0}
-        found = promised.row("bfs", base, ours)
-        # 50 ns less for each of 1.2 misses: 60 of 160 modelled ns, of 8 s
+        found = promised.row("bfs", self.BASE, run([(8.0, 6e6, 0.6, 0.8)], 0.3, 0.25))
+        # 50 ns less for each of 6 million misses: 0.3 of 0.8 modelled seconds, of 8 s
         self.assertAlmostEqual(found["counted_s"], 3.0)
         self.assertEqual((found["promised_s"], found["told_s"], found["program_s"]), (0.3, 0.25, 8.0))
 
+    def test_a_second_counts_as_much_however_little_was_done_in_it(self):
+        slow, fast = (4.0, 10, 500e-9, 1e-6), (4.0, 10e6, 1.5, 2.0)
+        self.assertAlmostEqual(promised.row("bfs", self.BASE, run([slow, fast]))["counted_s"], 4.0)
+        self.assertAlmostEqual(promised.row("bfs", self.BASE, run([fast, (4.0, 0, 0.0, 0.0)]))["counted_s"], 0.0)
+
     def test_more_misses_are_nothing_that_moves_lost(self):
-        base, ours = operation(1.0, 100.0, 150.0, 1e6), operation(2.0, 200.0, 250.0, 1e6)
-        found = promised.row("bfs", {"per_operation": base},
-                             {"per_operation": ours, "counters": {"promised_seconds": 0.0, "saved_seconds": 0.0}, "cpu_seconds": 1.0})
-        self.assertEqual(found["counted_s"], 0.0)
+        self.assertAlmostEqual(promised.row("bfs", self.BASE, run([(1.0, 2e6, 0.3, 0.4)]))["counted_s"], 0.0)
 
     def test_runs_of_an_older_tool_are_refused(self):
-        old = {"per_operation": {"application_ns_by_mlp": {"1": 150.0}, "operations": 7e6}}
+        old = run([])
+        del old["waits_over_time"]
         with self.assertRaisesRegex(LabError, "--out"):
-            promised.row("bfs", old, {**old, "counters": {}})
+            promised.row("bfs", self.BASE, old)
+        with self.assertRaisesRegex(LabError, "--out"):
+            promised.row("bfs", {"per_operation": {"operations": 7e6}}, run([]))
 
     def test_a_window_without_operations_is_refused(self):
         with self.assertRaisesRegex(LabError, "--window"):

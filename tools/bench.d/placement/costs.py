@@ -70,6 +70,22 @@ def over_time(events: Dict[str, Any], marks: Sequence[Mark], machine: Machine,
     return found
 
 
+def waits_over_time(samples: Sequence[Dict[str, Any]], marks: Sequence[Mark], machine: Machine,
+                    cpus: Sequence[int] = APPLICATION) -> Dict[str, List[float]]:
+    """Of each stretch between two samples: the program's CPU seconds by the guest's clock, its misses, modelled seconds that these
+    waited, one after the other, and modelled seconds of all it did so."""
+    found: Dict[str, List[float]] = {"program_seconds": [], "misses": [], "stalls_seconds": [], "application_seconds": []}
+    for before, sample, old, new in zip(samples, samples[1:], marks, marks[1:]):
+        mark = new.since(old)
+        window = Window(mark, machine, ONE_BY_ONE)
+        alone = application(window, cpus, USER)
+        found["program_seconds"].append(sample["program_seconds"] - before["program_seconds"])
+        found["misses"].append(sum(mark.misses(node.id, cpus, USER) for node in machine.nodes))
+        found["stalls_seconds"].append(alone.random + alone.streamed)
+        found["application_seconds"].append(application(window, cpus).seconds)
+    return found
+
+
 def common(ours: Dict[str, List[float]], base: Dict[str, List[float]]) -> Optional[Dict[str, float]]:
     """Time of the application over `base`'s for the operations that both did.
 

@@ -42,6 +42,7 @@ def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
         "settled_modelled_ns_per_kilo_instruction": _pace(settled, machine, cpus),
         "per_operation": costs.between(events, marks, 0, machine, folio, cpus),
         "costs_over_time": costs.over_time(events, marks, machine, cpus),
+        "waits_over_time": costs.waits_over_time(samples, marks, machine, cpus),
         "settled_per_operation": costs.between(events, marks, settled_from - 1, machine, folio, cpus),
         "kernel_instructions_percent": _percent(whole, cpus, ["kernel"], cpus),
         "own_cpu_instructions_percent": _percent(whole, SERVICE, ["user", "kernel"], cpus),

@@ -95,7 +95,7 @@ def measure(plan: Dict[str, Any], workload: Workload, system: System) -> float:
         time.sleep(max(0.0, began + due - time.monotonic()))
         mark(MARK_PERIOD)
         now, counters = time.monotonic(), system.counters()
-        tell("sample", seconds=now - began, ops=workload.ops(), idle_seconds=idle_seconds(),
+        tell("sample", seconds=now - began, ops=workload.ops(), idle_seconds=idle_seconds(), program_seconds=cpu_seconds(workload.pids()) - used,
              counters={name: value - before.get(name, 0.0) for name, value in counters.items()})
         if plan["pages"] and number % PAGES_EVERY == 0:
             mark(MARK_PAGES)

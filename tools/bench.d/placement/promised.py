@@ -4,6 +4,7 @@
 In seconds of the program. Promised: what its moves were expected to save while they lay where they were moved to, as hmkd adds it up.
 Told: what it says they saved. Counted: how much less its misses waited than they do under first touch, one after the other as hmkd prices
 them; in hmkd's seconds, which are the guest's: it holds that a program waits no longer than the CPU time that the guest's clock gives it.
+While others use the guest's CPUs, a program does far less in one of its seconds: so each half second is compared apart, and all add up.
 """
 import argparse
 import sys
@@ -33,15 +34,20 @@ Row = Dict[str, Any]
 
 def row(name: str, base: Dict[str, Any], ours: Dict[str, Any]) -> Row:
     """From the figures of both runs. Raises LabError where one counts no operations, or is of a tool that did not count misses so."""
-    theirs, own = base["per_operation"], ours["per_operation"]
-    if not theirs or not own:
+    theirs, own = base["per_operation"], ours.get("waits_over_time")
+    if not theirs or not ours["per_operation"]:
         raise LabError(f"{name} counts no operations in its window; give it a longer --window")
-    if "stalls_ns" not in theirs or "stalls_ns" not in own:
+    if "stalls_ns" not in theirs or own is None:
         raise LabError(f"{name} was run by an older tools/bench, which did not keep how long misses wait; run it again with another --out")
-    waited_less = theirs["stalls_ns"] / theirs["misses"] - own["stalls_ns"] / own["misses"]
-    counters, program_s = ours["counters"], ours["cpu_seconds"]
-    return {"workload": name, "promised_s": counters["promised_seconds"], "told_s": counters["saved_seconds"], "program_s": program_s,
-            "counted_s": waited_less * own["misses"] / own["application_ns_by_mlp"][ONE_BY_ONE] * program_s}
+    counters = ours["counters"]
+    return {"workload": name, "promised_s": counters["promised_seconds"], "told_s": counters["saved_seconds"], "program_s": ours["cpu_seconds"],
+            "counted_s": waited_less(own, theirs["stalls_ns"] / theirs["misses"] / 1e9)}
+
+
+def waited_less(waits: Dict[str, List[float]], seconds_per_miss: float) -> float:
+    """Seconds of the program that its misses would have waited more at so many modelled seconds each."""
+    parts = zip(*(waits[name] for name in ("program_seconds", "misses", "stalls_seconds", "application_seconds")))
+    return sum(program * (misses * seconds_per_miss - stalls) / whole for program, misses, stalls, whole in parts if whole > 0)
 
 
 def ratio(part: float, whole: float) -> Optional[float]:
