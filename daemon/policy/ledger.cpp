@@ -223,19 +223,25 @@ void Ledger::saw(std::span<const RegionView> regions, const GainModel& model,
   total_ = {};
   for (auto& [nodes, figures] : pairs_) figures.promised = figures.realized = 0;
   double variance = 0;
+  Figures fresh;  // of what moved in this interval: on average half of it went by before
   for (const Of of : {Of::range, Of::risen, Of::fallen}) {
     Reckoning reckoning(regions, model);
     Extents& extents = this->extents(of);
     for (auto at = extents.begin(); at != extents.end();) {
       Extent& extent = at->second;
       // Where the pages of a class lie the records tell when they know of the move.
-      const bool is_unknown = std::exchange(extent.is_new, false) && of != Of::range;
+      const bool is_fresh = std::exchange(extent.is_new, false);
+      const bool is_unknown = is_fresh && of != Of::range;
       if (is_unknown) extent.realized = extent.promised;
       const bool is_there = is_unknown || reckoning.reckon(at->first, extent, of);
       if (is_there) {
         Figures& pair = pairs_[{extent.first, extent.now}];
         pair.promised += extent.promised;
         pair.realized += extent.realized;
+        if (is_fresh) {
+          fresh.promised += extent.promised;
+          fresh.realized += extent.realized;
+        }
       }
       at = is_there ? std::next(at) : extents.erase(at);
     }
@@ -257,8 +263,8 @@ void Ledger::saw(std::span<const RegionView> regions, const GainModel& model,
   spending_ns_.clear();
   is_rising_ = (total_.realized - before) * interval.seconds * interval.horizon > spent_ns;
   profiling_ = static_cast<double>(interval.profile_ns) / interval.seconds;
-  sums_.promised += total_.promised * interval.seconds;
-  sums_.saved += total_.realized * interval.seconds;
+  sums_.promised += (total_.promised - fresh.promised / 2) * interval.seconds;
+  sums_.saved += (total_.realized - fresh.realized / 2) * interval.seconds;
   sums_.spent += spent_ns + static_cast<double>(interval.profile_ns);
   has_moved_ = std::exchange(is_moving_, false);
 }

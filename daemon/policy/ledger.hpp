@@ -75,7 +75,7 @@ class Ledger {
   /// What is saved has grown in it by more than the moves took, over the horizon: an investment.
   bool is_rising() const { return is_rising_; }
 
-  /// ns since the beginning.
+  /// ns since the beginning. What moved in an interval has saved for half of it.
   struct Sums {
     double promised = 0, saved = 0, spent = 0;
   };

@@ -96,6 +96,18 @@ TEST(Ledger, SpentIsSpreadOverTheIntervalsThatHeatLasts) {
   EXPECT_FALSE(ledger.has_moved());
 }
 
+TEST(Ledger, WhatMovedInAnIntervalHasSavedForHalfOfIt) {
+  Ledger ledger;
+  ledger.moved(move_of(0, 1, 0, worth(2)));
+  ledger.saw(std::vector{warm(0, 0, 3)}, far_apart(), {.seconds = 4});
+  EXPECT_DOUBLE_EQ(ledger.sums().saved, 2 * worth(3));
+  EXPECT_DOUBLE_EQ(ledger.sums().promised, 2 * worth(2));
+  EXPECT_DOUBLE_EQ(ledger.total().realized, worth(3)) << "a second of what lies there now";
+  ledger.saw(std::vector{warm(0, 0, 3)}, far_apart(), {.seconds = 4});
+  EXPECT_DOUBLE_EQ(ledger.sums().saved, 6 * worth(3));
+  EXPECT_DOUBLE_EQ(ledger.sums().promised, 6 * worth(2));
+}
+
 TEST(Ledger, AMoveThatCameToNothingIsPaidForAllTheSame) {
   Ledger ledger;
   Ledger::Moved refused = move_of(0, 1, 0);
