@@ -55,7 +55,12 @@ Error cannot_listen(const std::string& path, const std::string& why, const std::
 class Server::State : public std::enable_shared_from_this<State> {
  public:
   State(asio::io_context& loop, Handler handler, Limits limits)
-      : acceptor_(loop), loopback_(loop), handler_(std::move(handler)), limits_(limits) {}
+      : acceptor_(loop),
+        loopback_(loop),
+        rest_(loop),
+        loopback_rest_(loop),
+        handler_(std::move(handler)),
+        limits_(limits) {}
 
   Result<void> listen(const std::string& path, const Groups& groups);
   Result<void> listen_loopback(const std::string& address);
@@ -95,7 +100,7 @@ class Server::State : public std::enable_shared_from_this<State> {
   ClientPtr find(std::uint64_t client) const;
   Result<void> make_way(const std::string& path);
   template <class Acceptor>
-  void accept(Acceptor& acceptor);
+  void accept(Acceptor& acceptor, asio::steady_timer& rest);
   void welcome(Local::socket socket);
   void welcome(Tcp::socket socket);
   void serve(const ClientPtr& client);
@@ -111,6 +116,7 @@ class Server::State : public std::enable_shared_from_this<State> {
 
   Local::acceptor acceptor_;
   Tcp::acceptor loopback_;
+  asio::steady_timer rest_, loopback_rest_;  ///< of each acceptor
   Handler handler_;
   Pages pages_;
   Limits limits_;
@@ -156,7 +162,7 @@ Result<void> Server::State::listen(const std::string& path, const Groups& groups
                          "choose a path this user may write with --socket, or run as root");
   path_ = path;
   admins_ = find_group(groups.admins);
-  accept(acceptor_);
+  accept(acceptor_, rest_);
   return {};
 }
 
@@ -176,7 +182,7 @@ Result<void> Server::State::listen_loopback(const std::string& address) {
   if (!ec) loopback_.bind(endpoint, ec);
   if (!ec) loopback_.listen(asio::socket_base::max_listen_connections, ec);
   if (ec) return Error{"metrics: " + address + ": " + ec.message(), "choose another port"};
-  accept(loopback_);
+  accept(loopback_, loopback_rest_);
   return {};
 }
 
@@ -185,19 +191,28 @@ void Server::State::close() {
   left_ = nullptr;  // who would be told is going, too
   acceptor_.close(ignored);
   loopback_.close(ignored);
+  rest_.cancel();
+  loopback_rest_.cancel();
   while (!clients_.empty()) drop(*clients_.begin());
   if (!path_.empty()) ::unlink(path_.c_str());
   path_.clear();
 }
 
+/// Who cannot be accepted for want of a descriptor stays in the queue: at once again would be a
+/// loop that takes a CPU.
 template <class Acceptor>
-void Server::State::accept(Acceptor& acceptor) {
+void Server::State::accept(Acceptor& acceptor, asio::steady_timer& rest) {
   using Socket = typename Acceptor::protocol_type::socket;
-  acceptor.async_accept([self = shared_from_this(), &acceptor](const Code& ec, Socket socket) {
-    if (!acceptor.is_open()) return;
-    if (!ec) self->welcome(std::move(socket));
-    self->accept(acceptor);
-  });
+  acceptor.async_accept(
+      [self = shared_from_this(), &acceptor, &rest](const Code& ec, Socket socket) {
+        if (!acceptor.is_open()) return;
+        if (!ec) self->welcome(std::move(socket));
+        if (ec != asio::error::no_descriptors) return self->accept(acceptor, rest);
+        rest.expires_after(self->limits_.pause);
+        rest.async_wait([self, &acceptor, &rest](const Code&) {
+          if (acceptor.is_open()) self->accept(acceptor, rest);
+        });
+      });
 }
 
 void Server::State::welcome(Tcp::socket socket) {

@@ -34,6 +34,7 @@ class Server {
     std::chrono::milliseconds write{5'000};  ///< for an answer to be taken
     std::size_t queue = 64UL * 1024;         ///< bytes of events that wait for one subscriber
     std::size_t stream = 64UL << 20;         ///< bytes that wait for one who takes a stream
+    std::chrono::milliseconds pause{1'000};  ///< where no descriptor is left to accept with
   };
 
   Server(boost::asio::io_context& loop, Handler handler, Limits limits);

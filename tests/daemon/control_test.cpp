@@ -2,6 +2,7 @@
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -131,7 +132,13 @@ class ControlServer : public ::testing::Test {
         client_ = request.client;
         return answer({{"verb", request.verb}, {"may", request.peer.may_change}, {"x", big_}});
       },
-      {.clients = 4, .roots = 4, .idle = 300ms, .write = 300ms, .queue = 1024, .stream = 100'000}};
+      {.clients = 4,
+       .roots = 4,
+       .idle = 300ms,
+       .write = 300ms,
+       .queue = 1024,
+       .stream = 100'000,
+       .pause = 300ms}};
 };
 
 TEST_F(ControlServer, WhoSubscribedGetsWhatIsPublishedAndMayBeSilent) {
@@ -432,6 +439,20 @@ TEST_F(ControlServer, AClientThatLeavesIsForgotten) {
     ASSERT_TRUE(until([&] { return server_.nr_clients() == 1; }));
   }
   EXPECT_TRUE(until([&] { return server_.nr_clients() == 0; }));
+}
+
+TEST_F(ControlServer, WithoutADescriptorItRestsAndServesLater) {
+  const Client waits(path_);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = Fd(::dup(0)).get();  // closed again: the lowest that is free
+  const rlimit none{static_cast<rlim_t>(next), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const std::size_t handlers = loop_.run_for(100ms);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(server_.nr_clients(), 0u);
+  EXPECT_LT(handlers, 10u) << "each try and each rest is one";
+  EXPECT_TRUE(until([&] { return server_.nr_clients() == 1; }));
 }
 
 TEST_F(ControlServer, AClientThatIsKeptMayBeSilentAndIsToldOfWhenItLeaves) {
