@@ -3,17 +3,20 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
+#include "util/clock.hpp"
 #include "util/log.hpp"
 
 namespace hmk {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kPages = policy::kHuge / policy::kPage;
+
+std::uint64_t ns_since(clockid_t clock, std::chrono::nanoseconds began) {
+  return static_cast<std::uint64_t>((now_of(clock) - began).count());
+}
 
 const char* remedy(int err) {
   return err == ENOSYS ? "it needs Linux 6.1; set join_huge to no"
@@ -36,11 +39,11 @@ struct Joiner::Job {
     if (reads_areas) done.areas = read_advised(root, pid).value_or(HugeAreas{});
     for (const std::uint64_t start : starts) {
       if (is_stopped) break;
-      const auto begin = Clock::now();
+      const auto began = now_of(CLOCK_MONOTONIC), cpu_began = now_of(CLOCK_THREAD_CPUTIME_ID);
       const bool may_be = !done.areas || policy::Joins::hold(*done.areas, start);
       const int err = may_be ? collapse(start, policy::kHuge) : EINVAL;
-      const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin);
-      done.ended.push_back({start, err, static_cast<std::uint64_t>(took.count())});
+      done.ended.push_back({start, err, ns_since(CLOCK_MONOTONIC, began),
+                            ns_since(CLOCK_THREAD_CPUTIME_ID, cpu_began)});
     }
     return done;
   }
@@ -102,11 +105,12 @@ void Joiner::collect(std::uint64_t seq) {
 
 void Joiner::account(const Ended& ended, std::uint64_t seq) {
   counters_.add(ended.err, ended.ns);
-  spdlog::debug("{} pid={} start={:#x} ns={} reason=\"{}\"",
-                ended.err == 0 ? "joined" : "not joined", pid_, ended.start, ended.ns,
+  spdlog::debug("{} pid={} start={:#x} ns={} cpu_ns={} reason=\"{}\"",
+                ended.err == 0 ? "joined" : "not joined", pid_, ended.start, ended.ns, ended.cpu_ns,
                 ended.err == 0 ? "" : std::strerror(ended.err));
   if (ended.err == 0) {
-    costs_.add(policy::kNoNode, policy::kNoNode, false, kPages, ended.ns);
+    // Not the time it had to wait for a CPU: where all are busy nothing would ever pay.
+    costs_.add(policy::kNoNode, policy::kNoNode, false, kPages, ended.cpu_ns);
     joins_.joined(ended.start, seq);
     return;
   }

@@ -58,7 +58,7 @@ class Joiner {
   struct Ended {
     std::uint64_t start;
     int err;
-    std::uint64_t ns;
+    std::uint64_t ns, cpu_ns;
   };
   struct Done {
     std::vector<Ended> ended;
