@@ -186,6 +186,11 @@ class Told(unittest.TestCase):
             alone = tests[1].run()
             figures = [(test.results / "figures.json").read_text(encoding="ascii") for test in tests]
             logs = [(test.results / "dmesg.log").read_text(encoding="ascii") for test in tests]
+            failed = (tests[1].failed / "output.log").read_bytes()
+            kinds["14-b"] = PASS
+            later = tests[1].run()
+            self.assertEqual([test.failed.exists() for test in tests], [False, True, False])
+            self.assertEqual((later.outcome, (tests[1].failed / "output.log").read_bytes()), (PASSED, failed), "what passes later leaves it")
         self.assertEqual([(result.name, result.outcome) for result in results],
                          [("e2e/13-a [6.12]", PASSED), ("e2e/14-b [6.12]", FAILED), ("e2e/15-c [6.12]", PASSED)])
         self.assertEqual((alone.outcome, figures), (FAILED, list(kinds)))

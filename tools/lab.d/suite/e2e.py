@@ -86,6 +86,11 @@ class EndToEnd:
     def results(self) -> Path:
         return self.root / "build/e2e-results" / ".".join([self.folder.name, *self._variant])
 
+    @property
+    def failed(self) -> Path:
+        """As results, of the last run that failed."""
+        return self.results.with_name(self.results.name + ".failed")
+
     def inside(self) -> "EndToEnd":
         """What runs in the guest, as Torture tells it of a row."""
         return self
@@ -142,11 +147,14 @@ class EndToEnd:
         return outcome
 
     def keep(self, outcome: Outcome, folder: Path) -> None:
-        """Make `folder` the results of the last run; the caller holds their lock."""
+        """Make `folder` the results of the last run, and of the last that failed if it has; the caller holds their lock."""
         shutil.rmtree(self.results, ignore_errors=True)
         folder.rename(self.results)
         (self.results / "output.log").write_text(outcome.log(), encoding="utf-8")
         (self.results / "dmesg.log").write_text("\n".join(outcome.dmesg) + "\n", encoding="utf-8")
+        if outcome.kind not in (PASS, SKIP):
+            shutil.rmtree(self.failed, ignore_errors=True)
+            shutil.copytree(self.results, self.failed, symlinks=True)
 
     def _seconds(self) -> int:
         if "seconds" not in self.needs:
