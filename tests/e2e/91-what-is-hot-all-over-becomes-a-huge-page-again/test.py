@@ -58,7 +58,10 @@ def is_fast(pages: int) -> bool:
 
 
 def is_joined() -> bool:
-    """Whether all are huge pages. What hmkd sees of them meanwhile is printed."""
+    """Whether all are huge pages. What hmkd sees and does meanwhile is printed."""
+    stats()
+    gain = lib.ask_hmkd("gain")["targets"][0]
+    print({name: gain[name] for name in ("scale", "horizon_intervals")}, flush=True)
     regions = lib.ask_hmkd("regions")["targets"][0]["regions"]
     for row in regions:
         if row["start"] < program.start + program.length and program.start < row["start"] + row["length"]:
