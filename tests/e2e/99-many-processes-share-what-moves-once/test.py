@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# suite: 6.12
 # timeout: 300
 # clock: instructions
 """Sixteen processes that access one pool of shared memory, none of them its hot part often: with `shared: yes` that part rises
