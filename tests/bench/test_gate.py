@@ -52,6 +52,14 @@ class Slower(unittest.TestCase):
         self.assertEqual(len(gate.slower([base, {**other, "common_operations": {"operations": gate.FEW, "time": 1.0201}}])), 1)
         self.assertEqual(len(gate.slower([base, {**other, "common_operations": {"operations": gate.FEW - 1, "time": 1.0}}])), 1)
 
+    def test_fewer_are_enough_where_both_did_the_same_ones(self):
+        base, other = row(1, 1, "first-touch"), row(1.5, 1.0)
+        for workload, operations, slower in (("tpcc-hsqldb", gate.FEW_IN_ORDER, 0), ("tpcc-hsqldb", gate.FEW_IN_ORDER - 1, 1),
+                                             ("sort", gate.FEW_IN_ORDER, 1)):
+            with self.subTest(workload=workload, operations=operations):
+                both = [{**one, "workload": workload, "common_operations": {"operations": operations, "time": 1.0}} for one in (base, other)]
+                self.assertEqual(len(gate.slower(both)), slower)
+
     def test_another_system_may_be_slower(self):
         self.assertEqual(gate.slower([row(3.0, 3.0, "first-touch")]), [])
 

@@ -140,7 +140,8 @@ class Postgresql(Workload):
         with open(LOGS / "pgbench.log", "wb") as log:
             self._client = subprocess.Popen(
                 ["taskset", "-c", str(CLIENT_CPU), programs() / "pgbench", "-h", SOCKETS, "-U", "postgres", "-n", "-M",
-                 "prepared", "-c", str(self.clients), "-T", "1000000", "--log", f"--log-prefix={folder}/log", *scripts, "postgres"],
+                 "prepared", "-c", str(self.clients), "-T", "1000000", "--random-seed=1", "--log", f"--log-prefix={folder}/log", *scripts,
+                 "postgres"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=self._transactions.attach)
         wait_for(lambda: len(self._transactions.waited_us) > self.clients or self._client.poll() is not None, LOAD_SECONDS,
                  "pgbench's first transactions")
