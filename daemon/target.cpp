@@ -516,12 +516,12 @@ void Target::start_moves(const policy::Plan& plan, const Surroundings& around) {
 }
 
 /// Memory that all processes see may have huge pages by other rules, and those who map it as well
-/// would lose their entries: private memory only.
+/// would lose their entries: private memory only. All of it: 2 MiB of which a part were missing
+/// would be forgotten.
 std::vector<policy::RegionView> Target::join_views() const {
   std::vector<policy::RegionView> views;
   for (const hmk_record& record : parts()) {
-    if (record.kind != HMK_KIND_ANON || record.length < policy::kHuge || page_class(record) != 0)
-      continue;
+    if (record.kind != HMK_KIND_ANON) continue;
     views.push_back(to_view(record));
     views.back().movable = !mover_.is_moving(record.start, record.length);
   }

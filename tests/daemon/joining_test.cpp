@@ -58,6 +58,31 @@ TEST_F(JoiningAppTest, WhatIsHotAllOverForLongBecomesAHugePageAgain) {
   EXPECT_GT(stats["join_max_ns"], 0);
 }
 
+TEST_F(JoiningAppTest, SoDoesWhatASmallRegionBelongsTo) {
+  const auto resized = [](hmk_record record, std::uint64_t length) {
+    record.length = length;
+    record.resident_pages = static_cast<__u32>(length / HMK_PAGE_SIZE);
+    return record;
+  };
+  start();
+  publish(kJoinedAfter, {resized(small(0), 3 * kMiB), resized(small(3 * kMiB), kMiB)});
+  EXPECT_EQ(asked_, (std::set<std::uint64_t>{0, 2}));
+}
+
+// Once its neighbour is joined their region tells nothing of it any more.
+TEST_F(JoiningAppTest, WhatIsKnownStaysSoThoughItsPagesDifferForOneInterval) {
+  hmk_record both = small(0), mixed = small(2 * kMiB);
+  both.length = 4 * kMiB;
+  both.resident_pages *= 2;
+  both.leaf_shift = 21;
+  mixed.flags = 3 << HMK_RECORD_CLASS_SHIFT;
+  start();
+  publish(1, {small(0), small(2 * kMiB)});
+  publish(1, {small(0), mixed});
+  publish(kJoinedAfter, {both});
+  EXPECT_EQ(asked_, (std::set<std::uint64_t>{0, 2}));
+}
+
 TEST_F(JoiningAppTest, OnlyPrivateMemoryWhosePagesAreAlikeAndKnown) {
   hmk_record shared = small(0), mixed = small(2 * kMiB), stale = small(4 * kMiB);
   shared.kind = HMK_KIND_SHMEM;
