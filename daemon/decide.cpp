@@ -92,6 +92,7 @@ bool serves_others(const policy::Plan& plan) {
 
 /// Others plan beside it with what it leaves free.
 void decide_by_plan(Target& target, const Surroundings& around) {
+  if (target.new_intervals() == 0) return target.take({}, around);
   target.prepare(around);
   const std::vector<policy::TierView> tiers = target.tier_views(around);
   target.take(target.followed_plan(around, limit_of(target, tiers, around)), around);
@@ -108,8 +109,10 @@ void decide_together(const std::vector<Target*>& seen, const Surroundings& aroun
   std::vector<policy::ProcessView> views;
   std::vector<std::vector<policy::Ledger::Displaced>> pinned(seen.size());
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    pinned[i] = seen[i]->misplaced_pins(params.promote_limit);
-    views.push_back(view_of(*seen[i], tiers[i], params.promote_limit));
+    // Who lags holds its share, and rises no more before it is seen again.
+    const bool lags = seen[i]->new_intervals() == 0;
+    if (!lags) pinned[i] = seen[i]->misplaced_pins(params.promote_limit);
+    views.push_back(view_of(*seen[i], tiers[i], lags ? 0 : params.promote_limit));
     views.back().group = group_of(seen, i);
     views.back().pinned = pinned[i];
   }

@@ -252,13 +252,22 @@ void Target::step(const Surroundings& around) {
 }
 
 void Target::take(const policy::Plan& plan, const Surroundings& around) {
-  is_awaited_ = new_intervals_ > 0;
-  new_intervals_ = 0;
+  is_awaited_ = std::exchange(new_intervals_, 0) > 0;
+  if (!is_awaited_) return serve_others(plan, around);
   account(plan);
   timeline_.add(moment(mode()));
   move(plan, around);
   join(plan, around);
   page_out(around);
+}
+
+/// Who has no new interval has been planned from its last one: all that moves is what makes room
+/// for others.
+void Target::serve_others(const policy::Plan& plan, const Surroundings& around) {
+  if (plan.demotions.empty()) return;
+  history_.decided(snapshot_.interval.seq, plan);
+  planned_demote_bytes_ += plan.demoted;
+  move(plan, around);
 }
 
 void Target::look_around(const Surroundings& around) {
@@ -295,7 +304,10 @@ void Target::prepare(const Surroundings& around) {
   order_tiers(around);
   const bool has_new_pins = has_new_pins_;
   if (has_new_pins) look_at_pins(around);
-  if (has_new_pins || nodes_of(tiers_) != ranked_nodes_) rank(part_views(Counting::no, around));
+  // Of who lags, what has moved since is no victim.
+  const bool lags = new_intervals_ == 0;
+  if (has_new_pins || lags || nodes_of(tiers_) != ranked_nodes_)
+    rank(part_views(Counting::no, around));
 }
 
 void Target::order_tiers(const Surroundings& around) {

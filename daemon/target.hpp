@@ -189,6 +189,7 @@ class Target {
   std::vector<policy::RegionView> last_tier_views() const;
   bool is_there(const policy::Join& join, const policy::Plan& plan);
   void account(const policy::Plan& plan);
+  void serve_others(const policy::Plan& plan, const Surroundings& around);
   void tell_pins(const policy::Plan& plan);
   void spend();
   Moment moment(Mode mode) const;

@@ -74,6 +74,20 @@ TEST_F(SharingAppTest, WeightsCapsAndFloorsCountWhileItRuns) {
   EXPECT_TRUE(others_[kOther].tickets.empty());
 }
 
+TEST_F(SharingAppTest, AnIntervalCountsOnceHoweverOftenOthersAreDecided) {
+  start();
+  publish(1);
+  publish_other(1);
+  for (std::uint64_t seq = 2; seq < 6; ++seq) publish(seq);
+  const auto intervals = [&](std::int32_t pid) {
+    std::uint64_t sum = 0;
+    for (const Moment& moment : app_->find(pid)->timeline().moments()) sum += moment.intervals;
+    return sum;
+  };
+  EXPECT_EQ(intervals(kPid), 4u) << "two of the five were decided as one";
+  EXPECT_EQ(intervals(kOther), 1u);
+}
+
 TEST_F(SharingAppTest, WhoLagsIsWaitedForOnce) {
   start();
   publish(1);
@@ -84,6 +98,37 @@ TEST_F(SharingAppTest, WhoLagsIsWaitedForOnce) {
   publish(2);
   publish(3);  // its second since: decided without the other
   EXPECT_EQ(target("stats")["planned_promote_bytes"], 4 * kMiB);
+}
+
+// Its records still say where its memory was before.
+TEST_F(SharingAppTest, WhoLagsIsNotPlannedAnew) {
+  start();
+  publish(1);
+  others_[kOther].publish(interval(1, {region(2 * kMiB, 3, 3.0)}));
+  run();
+  ASSERT_EQ(others_[kOther].tickets.size(), 1u);
+  others_[kOther].finish([](const hmk_range& range) {
+    hmk_range_result moved{};
+    moved.pages_sync = range.length / HMK_PAGE_SIZE;
+    return moved;
+  });
+  run();
+  for (std::uint64_t seq = 2; seq < 6; ++seq) publish(seq);
+  EXPECT_TRUE(others_[kOther].tickets.empty());
+  EXPECT_EQ(app_->find(kOther)->planned_promote_bytes(), 2 * kMiB);
+}
+
+TEST_F(SharingAppTest, WhoLagsMakesRoomForOthers) {
+  start();
+  kernel_.publish(interval(1, {region(0, 3, 0)}));
+  run();
+  publish_other(1);
+  ASSERT_TRUE(others_[kOther].tickets.empty());
+  publish(2);
+  publish(3);
+  ASSERT_EQ(others_[kOther].tickets.size(), 1u);
+  EXPECT_EQ(others_[kOther].tickets[0].ranges[0].node, 1);
+  EXPECT_EQ(kernel_.tickets.size(), 1u);
 }
 
 /// A thread of it: at any time as many ticks behind it as `ticks` says.
