@@ -82,9 +82,13 @@ class LargeAppTest : public AppTest {
   FakeKernel& kernel(std::size_t n) {
     return n == 0 ? kernel_ : others_.at(kPid + static_cast<int>(n));
   }
-  /// All processes' intervals and moves; CPU time of hmkd's part, in ms.
+  /// All processes' intervals and moves; CPU time of hmkd's part, in ms. And that of copying the
+  /// records of as many regions into new memory.
   double pass(std::uint64_t seq) {
     double took = 0;
+    copies_.push_back(-cpu_ms());
+    for (int n = 0; n < kCopies; ++n) const std::vector<hmk_record> copy(copied_);
+    copies_.back() = (copies_.back() + cpu_ms()) / kCopies;
     const auto timed = [&] {
       const double begin = cpu_ms();
       run();
@@ -110,13 +114,18 @@ class LargeAppTest : public AppTest {
     std::ranges::sort(took);
     return took;
   }
-  void tell(const std::vector<double>& took, double goal_ms) {
-    const double status = asked("status"), stats = asked("stats");
+  /// On a host where a copy takes longer the limits are as much higher.
+  void tell(const std::vector<double>& took, double goal_ms, double most_ms) {
+    std::ranges::sort(copies_);
+    const double copy = copies_[copies_.size() / 2], slow = std::max(1., copy / kQuickCopy),
+                 interval = took[took.size() / 2], status = asked("status"), stats = asked("stats");
     std::printf(
-        "CPU time in ms: interval %.1f (%.1f to %.1f), goal %.0f; status %.1f, stats %.1f\n",
-        took[took.size() / 2], took.front(), took.back(), goal_ms, status, stats);
-    EXPECT_LE(status, 100);
-    EXPECT_LE(stats, 100);
+        "CPU time in ms: interval %.1f (%.1f to %.1f), goal %.0f; status %.1f, stats %.1f; a copy "
+        "%.1f\n",
+        interval, took.front(), took.back(), goal_ms, status, stats, copy);
+    EXPECT_LE(interval, most_ms * slow);
+    EXPECT_LE(status, 100 * slow);
+    EXPECT_LE(stats, 100 * slow);
   }
   double asked(const char* name) {
     const double begin = cpu_ms();
@@ -124,25 +133,28 @@ class LargeAppTest : public AppTest {
     return cpu_ms() - begin;
   }
 
+  static constexpr int kCopies = 4;
+  static constexpr double kQuickCopy = 25;  // ms
+  std::vector<hmk_record> copied_{kRegions};
+  std::vector<double> copies_;  // ms
   std::vector<Heat> heat_;
   spdlog::level::level_enum log_level_ = spdlog::level::info;
 };
 
 /// Goals: half a percent of a CPU at intervals of 10 s for one process, 2 % for 200; 50 ms for an
-/// answer. Limits leave room for a busy host; what grows with more than the regions breaks them.
+/// answer. Limits leave room for a busy host, and for one where new memory is dear; what grows with
+/// more than the regions breaks them.
 TEST_F(LargeAppTest, AProcessOf1500GiBTakesLittle) {
   attach(1);
   const std::vector<double> took = passes();
-  tell(took, 50);
-  EXPECT_LE(took[took.size() / 2], 100);
+  tell(took, 50, 100);
   EXPECT_GT(target("stats")["promoted_bytes"], 0);
 }
 
 TEST_F(LargeAppTest, TwoHundredProcessesTakeLittle) {
   attach(200);
   const std::vector<double> took = passes();
-  tell(took, 200);
-  EXPECT_LE(took[took.size() / 2], 300);
+  tell(took, 200, 300);
   EXPECT_EQ(data("stats")["targets"].size(), 200);
 }
 
