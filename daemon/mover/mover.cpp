@@ -383,12 +383,13 @@ void Mover::account(const Step& step, hmk_range_result result, bool goes_on) {
     counters_.returned_bytes +=
         ping_pong_.moved(move.start, move.length, {move.from, move.to}, tiers_, seq_);
   // A range that gave nothing, or mostly refused, would do so again at once. A tier
-  // without room is not the range's fault, nor is that of a class all pages are elsewhere.
-  const auto moved = moved_pages(result);
+  // without room is not the range's fault, nor is that of a class all pages are elsewhere. What is
+  // where it was to go is as good as moved.
+  const auto there = moved_pages(result) + result.pages_already;
   const auto refused = refused_pages(result) - result.refused[HMK_REFUSED_NO_ROOM];
-  const bool is_empty = moved == 0 && !no_room && move.page_class == 0;
+  const bool is_empty = there == 0 && !no_room && move.page_class == 0;
   if (result.error == -ECANCELED) return;
-  if (result.error != 0 || refused > moved || is_empty)
+  if (result.error != 0 || refused > there || is_empty)
     back_off_.failed(move.start, move.length, seq_, move.page_class);
   else
     back_off_.succeeded(move.start, move.page_class);

@@ -567,6 +567,20 @@ TEST_F(MoverTest, RangesThatRefuseAreBackedOff) {
   EXPECT_FALSE(mover_.back_off().is_blocked(2 * kMiB, kMiB, 8));
 }
 
+TEST_F(MoverTest, WhatIsThereAlreadyHasNotFailed) {
+  policy::Plan plan;
+  plan.promotions = {move_of(0, kMiB, 3, 0), move_of(2 * kMiB, kMiB, 3, 0)};
+  ASSERT_TRUE(mover_.start(plan, kTwo, 7));
+  finish([](const hmk_range& range) {
+    hmk_range_result result{};
+    result.pages_already = 128;
+    if (range.start != 0) result.refused[HMK_REFUSED_PINNED] = 129;
+    return result;
+  });
+  EXPECT_FALSE(mover_.back_off().is_blocked(0, kMiB, 8));
+  EXPECT_TRUE(mover_.back_off().is_blocked(2 * kMiB, kMiB, 8)) << "most of it refuses";
+}
+
 TEST_F(MoverTest, AFullQueueIsTriedAgain) {
   policy::Plan plan;
   plan.promotions = {move_of(0, kMiB, 3, 0)};
