@@ -73,6 +73,22 @@ RecordedMove to_recorded(const policy::Move& move, std::uint64_t pages) {
           static_cast<Reason>(move.reason)};
 }
 
+/// What of a record lies in spans, which are in address order and apart.
+Spans common(const Spans& spans, const hmk_record& record) {
+  const std::uint64_t start = record.start, end = start + record.length;
+  Spans inside;
+  for (auto at = std::ranges::upper_bound(spans, start, {}, [](auto& span) { return span.second; });
+       at != spans.end() && at->first < end; ++at)
+    inside.emplace_back(std::max(at->first, start), std::min(at->second, end));
+  return inside;
+}
+
+std::uint64_t bytes_of(const Spans& spans) {
+  std::uint64_t bytes = 0;
+  for (const auto& [start, end] : spans) bytes += end - start;
+  return bytes;
+}
+
 /// In ascending order: another order of the tiers is no reason to rank anew.
 std::vector<policy::NodeId> nodes_of(const std::vector<Tier>& tiers) {
   std::vector<policy::NodeId> nodes;
@@ -126,7 +142,7 @@ void Target::follow(std::optional<Follower> follower) {
 /// Mappings are read anew each time: the program may have mapped since what the plan tells of.
 policy::Plan Target::followed_plan(const Surroundings& around, policy::Bytes most) {
   std::vector<hmk_record> records = snapshot_.records;
-  std::erase_if(records, [&](const hmk_record& one) { return !may_move(one, Counting::no); });
+  std::erase_if(records, [&](const hmk_record& one) { return !may_move(one); });
   const auto maps = read_text(around.root / "proc" / std::to_string(pid_) / "maps");
   const auto wanted =
       follower_->wanted(parse_mappings(maps.value_or("")), snapshot_.interval.end_ns);
@@ -321,31 +337,60 @@ bool Target::waits_to_be_read(const hmk_record& record) const {
   return !parts_.empty() && page_class(record) == 0 && (record.flags & HMK_RECORD_STALE) != 0;
 }
 
-/// Whether it is neither in flight nor to be left alone for a while.
-bool Target::may_move(const hmk_record& record, Counting counting) {
+/// Whether nothing of it is in flight or to be left alone for a while.
+bool Target::may_move(const hmk_record& record) const {
   const std::uint64_t seq = snapshot_.interval.seq;
-  if (mover_.is_moving(record.start, record.length) || waits_to_be_read(record)) return false;
-  std::uint64_t StayedCounters::*why = nullptr;
-  if (mover_.back_off().is_blocked(record.start, record.length, seq, page_class(record)))
-    why = &StayedCounters::backed_off_bytes;
-  else if (mover_.ping_pong().is_blocked(record.start, record.length, seq))
-    why = &StayedCounters::thrash_bytes;
-  if (why != nullptr && counting == Counting::yes)
-    stayed_[record.node].*why += std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE;
-  return why == nullptr;
+  return !mover_.is_moving(record.start, record.length) && !waits_to_be_read(record) &&
+         !mover_.back_off().is_blocked(record.start, record.length, seq, page_class(record)) &&
+         !mover_.ping_pong().is_blocked(record.start, record.length, seq);
+}
+
+/// The same but for what is to be left alone whatever its class.
+bool Target::may_move_apart(const hmk_record& record) const {
+  const std::uint8_t of = page_class(record);
+  return !mover_.is_moving(record.start, record.length) && !waits_to_be_read(record) &&
+         (of == 0 ||
+          !mover_.back_off().is_blocked(record.start, record.length, snapshot_.interval.seq, of));
+}
+
+/// Whether all of a region is. A part of it is set apart.
+bool Target::is_left_alone(const hmk_record& record, const LeftAlone& spans, Counting counting) {
+  const Spans parts = common(spans.all, record);
+  const std::uint64_t bytes = bytes_of(parts);
+  if (bytes == 0) return false;
+  if (counting == Counting::yes) {
+    const auto resident = [&](std::uint64_t part) {
+      const double share = static_cast<double>(part) / static_cast<double>(record.length);
+      return static_cast<std::uint64_t>(record.resident_pages * share) * HMK_PAGE_SIZE;
+    };
+    const std::uint64_t backed_off = bytes_of(common(spans.backed_off, record));
+    StayedCounters& stayed = stayed_[record.node];
+    stayed.backed_off_bytes += resident(backed_off);
+    stayed.thrash_bytes += resident(bytes - backed_off);
+  }
+  if (bytes == record.length) return true;
+  for (const auto& [start, end] : parts)
+    if (set_apart_.empty() || set_apart_.back().end <= start)  // else of another class of it
+      set_apart_.push_back({.start = start, .end = end});
+  return false;
 }
 
 const std::vector<policy::RegionView>& Target::part_views(Counting counting,
                                                           const Surroundings& around) {
   to_views(parts(), part_views_);
   const Spans held = mover_.held(snapshot_.interval.seq);
+  const LeftAlone alone = mover_.left_alone(snapshot_.interval.seq);
+  set_apart_.clear();
   auto next = held.begin();  // of a million records in address order most meet nothing that is held
   for (std::size_t i = 0; i < part_views_.size(); ++i) {
     const hmk_record& record = parts()[i];
     while (next != held.end() && next->second <= record.start) ++next;
     const bool is_held = next != held.end() && next->first < record.start + record.length;
-    part_views_[i].movable = is_held ? may_move(record, counting) : !waits_to_be_read(record);
+    part_views_[i].movable = is_held
+                                 ? may_move_apart(record) && !is_left_alone(record, alone, counting)
+                                 : !waits_to_be_read(record);
   }
+  if (!pinned_.empty()) set_apart_ = policy::joined(pinned_, set_apart_);
   if (around.shared != nullptr) around.shared->apply(pid_, part_views_);
   return part_views_;
 }
@@ -392,7 +437,7 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
   return views;
 }
 
-/// What is pinned takes no part: it neither makes room nor competes.
+/// What is pinned or left alone takes no part: it neither makes room nor competes.
 void Target::rank(const std::vector<policy::RegionView>& regions) {
   const std::vector<policy::NodeId> nodes = nodes_of(tiers_);
   const policy::Histogram::Shape shape{config_->buckets, snapshot_.interval.hotness_max};
@@ -403,10 +448,10 @@ void Target::rank(const std::vector<policy::RegionView>& regions) {
     ranked_nodes_ = nodes;
   }
   const auto process = static_cast<policy::ProcessId>(pid_);
-  if (pinned_.empty())
+  if (set_apart_.empty())
     ranking_.update(process, regions);
   else
-    ranking_.update(process, policy::set_apart(regions, pinned_));
+    ranking_.update(process, policy::set_apart(regions, set_apart_));
 }
 
 /// That of the processes for whose accesses this one stands, in ns.

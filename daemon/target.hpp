@@ -175,7 +175,9 @@ class Target {
   /// Good until the next call.
   const std::vector<policy::RegionView>& part_views(Counting counting, const Surroundings& around);
   bool waits_to_be_read(const hmk_record& record) const;
-  bool may_move(const hmk_record& record, Counting counting);
+  bool may_move(const hmk_record& record) const;
+  bool may_move_apart(const hmk_record& record) const;
+  bool is_left_alone(const hmk_record& record, const LeftAlone& spans, Counting counting);
   void move(const policy::Plan& plan, const Surroundings& around);
   TierNodes tier_nodes() const;
   MoveHow how_to_move(const policy::Plan& plan, const Machine& machine);
@@ -213,7 +215,7 @@ class Target {
   std::optional<Mode> held_;
   std::optional<Follower> follower_;
   std::vector<SharedMapping> shared_mappings_;  ///< where `shared` is on
-  std::vector<policy::Wanted> pinned_;
+  std::vector<policy::Wanted> pinned_, set_apart_;  ///< from the ranking: pinned, or left alone
   std::map<policy::NodeId, policy::Bytes> pinned_no_room_;
   bool has_new_pins_ = false;  ///< that are not looked at yet
   bool is_putting_back_ = false;

@@ -36,6 +36,13 @@ void BackOff::add_blocked(std::uint64_t seq, Spans& spans) const {
     if (seq <= entry.until) spans.emplace_back(key.second, entry.end);
 }
 
+void BackOff::add_blocked_whole(std::uint64_t seq, Spans& spans) const {
+  for (const auto& [key, entry] : entries_) {
+    if (key.first != 0) break;  // the classes come behind
+    if (seq <= entry.until) spans.emplace_back(key.second, entry.end);
+  }
+}
+
 void BackOff::forget_old(std::uint64_t seq) {
   std::erase_if(entries_,
                 [&](const auto& entry) { return seq > entry.second.until + kLongestPause; });

@@ -27,6 +27,8 @@ class BackOff {
                   std::uint8_t page_class = 0) const;
   /// All that is, of any class.
   void add_blocked(std::uint64_t seq, Spans& spans) const;
+  /// All that is as a whole.
+  void add_blocked_whole(std::uint64_t seq, Spans& spans) const;
   /// Forget what has been quiet for long.
   void forget_old(std::uint64_t seq);
   std::size_t size() const { return entries_.size(); }

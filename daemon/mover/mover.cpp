@@ -353,6 +353,14 @@ bool Mover::is_moving(std::uint64_t start, std::uint64_t length) const {
          std::ranges::any_of(ended_, meets, &Ended::spans);
 }
 
+LeftAlone Mover::left_alone(std::uint64_t seq) const {
+  Spans backed_off;
+  back_off_.add_blocked_whole(seq, backed_off);
+  Spans all = backed_off;
+  ping_pong_.add_blocked(seq, all);
+  return {joined(std::move(all)), joined(std::move(backed_off))};
+}
+
 Spans Mover::held(std::uint64_t seq) const {
   Spans spans;
   const auto add = [&](const Spans& more) { spans.insert(spans.end(), more.begin(), more.end()); };

@@ -34,6 +34,11 @@
 
 namespace hmk {
 
+/// In address order and apart.
+struct LeftAlone {
+  Spans all, backed_off;
+};
+
 class Mover {
  public:
   explicit Mover(Device& device) : device_(device) {}
@@ -81,6 +86,9 @@ class Mover {
   /// All that is_moving(), or that back_off() or ping_pong() leaves alone at interval `seq`, if
   /// only one class of its pages: in address order and apart.
   Spans held(std::uint64_t seq) const;
+  /// What back_off() or ping_pong() leaves alone at interval `seq`, whatever class its pages are
+  /// of.
+  LeftAlone left_alone(std::uint64_t seq) const;
   const MoveCounters& counters() const { return counters_; }
   const BackOff& back_off() const { return back_off_; }
   BackOff& back_off() { return back_off_; }

@@ -71,7 +71,13 @@ std::vector<RegionView> set_apart(std::span<const RegionView> regions,
                                   std::span<const Wanted> wanted) {
   std::vector<RegionView> all;
   all.reserve(regions.size() + 2 * wanted.size());
+  auto first = wanted.begin();  // that ends beyond the region at hand
   for (auto region = regions.begin(); region != regions.end();) {
+    while (first != wanted.end() && first->end <= region->start) ++first;
+    if (first == wanted.end() || first->start >= end_of(*region)) {  // as most are
+      all.push_back(*region++);
+      continue;
+    }
     const auto next = std::find_if(
         region, regions.end(), [&](const RegionView& one) { return one.start != region->start; });
     for (const Part& part : parts_of(*region, wanted))

@@ -709,6 +709,33 @@ TEST_F(AppTest, WhereNoSecurityModuleCanBeAskedItOnlyTracks) {
   EXPECT_EQ(target("status")["mode"], "track-only");
 }
 
+TEST_F(AppTest, OfARegionOnlyThePartThatFailedIsLeftAlone) {
+  config_.mode = Mode::manage;
+  start();
+  hmk_record large = region(0, 3, 3.0);
+  large.length = 16 * kMiB;
+  large.resident_pages = 4096;
+  kernel_.publish(interval(1, {large}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  hmk_range_result cancelled{};
+  cancelled.error = -ECANCELED;
+  kernel_.finish([&](const hmk_range& range) {
+    return range.start == 4 * kMiB ? all_pinned(range) : cancelled;
+  });
+  run();
+  kernel_.publish(interval(2, {large}));
+  run();
+  ASSERT_EQ(kernel_.tickets.size(), 1u);
+  std::uint64_t bytes = 0;
+  for (const hmk_range& range : kernel_.tickets[0].ranges) {
+    bytes += range.length;
+    EXPECT_TRUE(range.start + range.length <= 4 * kMiB || range.start >= 8 * kMiB) << range.start;
+  }
+  EXPECT_EQ(bytes, 12 * kMiB);
+  EXPECT_EQ(app_->find(kPid)->stayed().at(3).backed_off_bytes, 4 * kMiB);
+}
+
 TEST_F(AppTest, StatusShowsTiersAsTheProcessSeesThem) {
   tree_.put("proc/4711/numa_maps", "7f00 default N0=256 N3=512 kernelpagesize_kB=4\n");
   start();

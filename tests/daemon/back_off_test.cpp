@@ -61,6 +61,9 @@ TEST(BackOff, TellsClassesApartAndAWholeRangeFromNone) {
   EXPECT_FALSE(back_off.is_blocked(0x1000, 0x1000, 2));
   back_off.failed(0x5000, 0x1000, 1);
   EXPECT_TRUE(back_off.is_blocked(0x5000, 0x1000, 2, 4)) << "what would not move as a whole";
+  Spans whole;
+  back_off.add_blocked_whole(2, whole);
+  EXPECT_EQ(whole, (Spans{{0x5000, 0x6000}}));
   back_off.succeeded(0x1000, 3);
   EXPECT_FALSE(back_off.is_blocked(0x1000, 0x1000, 2, 3));
 }
