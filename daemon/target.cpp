@@ -112,10 +112,27 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session,
   weighed_cpu_ns_ = process_.cpu_ns;
   mover_.on_end([this](const policy::Move& move, const hmk_range_result& result) {
     history_.ended(move, result);
+    doubt(move, result);
     ending_moves_.push_back(to_recorded(move, moved_pages(result)));
     balance_.moved(move, {moved_pages(result) * HMK_PAGE_SIZE,
                           result.prepare_ns + result.copy_ns + result.commit_ns});
   });
+}
+
+/// Whether its kind of memory moves at all.
+void Target::doubt(const policy::Move& move, const hmk_range_result& result) {
+  const std::vector<hmk_record>& records = snapshot_.records;
+  const auto after = std::ranges::upper_bound(records, move.start, {}, &hmk_record::start);
+  if (after == records.begin()) return;
+  const unsigned kind = std::prev(after)->kind;
+  if (!kinds_.ended(kind, moved_pages(result), result.refused[HMK_REFUSED_SHARED],
+                    snapshot_.interval.seq))
+    return;
+  has_new_doubt_ = true;
+  spdlog::info(
+      "left where it is pid={} comm={} memory={} reason=\"other processes map it, too\" "
+      "hint=\"shared: yes moves such memory\"",
+      pid_, printable_word(process_.comm), kind == HMK_KIND_SHMEM ? "shared" : "private");
 }
 
 Mode Target::mode() const {
@@ -193,6 +210,7 @@ void Target::configure(std::shared_ptr<const Config> config) {
     pinned_.clear();  // by number of a pin
     has_new_pins_ = true;
   }
+  if (before->move_shared != config_->move_shared) kinds_ = {};
   if (!config_->join_huge) joiner_.stop();
   if (!config_->page_out) pager_.stop();
   if (before->overhead_bp != config_->overhead_bp && balance_.effort().is_reduced()) spend();
@@ -229,10 +247,16 @@ Target::State Target::handle_events(const Surroundings& around) {
                    why_stopped(event.value));
       return State::stopped;
     }
-    if (event.kind == HMK_EVENT_TICKET) check(mover_.finish(event.value, event.time_ns));
+    if (event.kind == HMK_EVENT_TICKET) finish(event);
     if (event.kind == HMK_EVENT_INTERVAL) step(around);
   }
   return State::alive;
+}
+
+/// What else the plan has of a kind that turns out not to move would only make room.
+void Target::finish(const hmk_event& event) {
+  check(mover_.finish(event.value, event.time_ns));
+  if (std::exchange(has_new_doubt_, false)) mover_.abandon();
 }
 
 /// One interval (spec 1.4, steps 6 to 8). What is planned from it moves while the
@@ -391,8 +415,25 @@ const std::vector<policy::RegionView>& Target::part_views(Counting counting,
                                  : !waits_to_be_read(record);
   }
   if (!pinned_.empty()) set_apart_ = policy::joined(pinned_, set_apart_);
+  hold_doubted();
   if (around.shared != nullptr) around.shared->apply(pid_, part_views_);
   return part_views_;
+}
+
+/// Of a kind that mostly refuses, at most the hottest region that could rise is tried.
+void Target::hold_doubted() {
+  for (const unsigned kind : {HMK_KIND_ANON, HMK_KIND_SHMEM}) {
+    if (!kinds_.is_doubted(kind)) continue;
+    policy::RegionView* hottest = nullptr;
+    for (std::size_t i = 0; i < part_views_.size(); ++i) {
+      policy::RegionView& view = part_views_[i];
+      if (parts()[i].kind != kind || !view.movable) continue;
+      view.movable = false;
+      const bool could_rise = view.whi_q16 > 0 && tier_of_node(tiers_, view.node) > 0;
+      if (could_rise && (hottest == nullptr || view.whi_q16 > hottest->whi_q16)) hottest = &view;
+    }
+    if (hottest != nullptr) hottest->movable = kinds_.may_try(kind, snapshot_.interval.seq);
+  }
 }
 
 /// Where they were calibrated.

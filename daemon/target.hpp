@@ -24,6 +24,7 @@
 #include "joiner.hpp"
 #include "metrics/history.hpp"
 #include "metrics/timeline.hpp"
+#include "mover/kinds.hpp"
 #include "mover/mover.hpp"
 #include "pager.hpp"
 #include "pinned.hpp"
@@ -178,6 +179,9 @@ class Target {
   bool may_move(const hmk_record& record) const;
   bool may_move_apart(const hmk_record& record) const;
   bool is_left_alone(const hmk_record& record, const LeftAlone& spans, Counting counting);
+  void hold_doubted();
+  void doubt(const policy::Move& move, const hmk_range_result& result);
+  void finish(const hmk_event& event);
   void move(const policy::Plan& plan, const Surroundings& around);
   TierNodes tier_nodes() const;
   MoveHow how_to_move(const policy::Plan& plan, const Machine& machine);
@@ -216,6 +220,8 @@ class Target {
   std::optional<Follower> follower_;
   std::vector<SharedMapping> shared_mappings_;  ///< where `shared` is on
   std::vector<policy::Wanted> pinned_, set_apart_;  ///< from the ranking: pinned, or left alone
+  Kinds kinds_;
+  bool has_new_doubt_ = false;
   std::map<policy::NodeId, policy::Bytes> pinned_no_room_;
   bool has_new_pins_ = false;  ///< that are not looked at yet
   bool is_putting_back_ = false;

@@ -736,6 +736,22 @@ TEST_F(AppTest, OfARegionOnlyThePartThatFailedIsLeftAlone) {
   EXPECT_EQ(app_->find(kPid)->stayed().at(3).backed_off_bytes, 4 * kMiB);
 }
 
+TEST_F(AppTest, WhatALargeProcessHasIsNotReadFromItsPageTables) {
+  tree_.put("proc/4711/numa_maps", "7f00 default N0=256 N3=512 kernelpagesize_kB=4\n");
+  start();
+  Snapshot large = interval(1, {region(0, 3, 3.0)});
+  large.interval.resident_pages = (8ull << 30) / HMK_PAGE_SIZE;
+  kernel_.publish(large);
+  run();
+  EXPECT_EQ(target("status")["tiers"][0]["resident_bytes"], kMiB);
+  ++large.interval.seq;
+  ++large.interval.resident_pages;
+  kernel_.publish(large);
+  run();
+  EXPECT_EQ(target("status")["tiers"][0]["resident_bytes"], 0);
+  EXPECT_EQ(target("status")["tiers"][3]["resident_bytes"], 2 * kMiB);
+}
+
 TEST_F(AppTest, StatusShowsTiersAsTheProcessSeesThem) {
   tree_.put("proc/4711/numa_maps", "7f00 default N0=256 N3=512 kernelpagesize_kB=4\n");
   start();
