@@ -743,8 +743,9 @@ void Target::check(const Result<void>& moved) {
 
 const std::map<int, std::uint64_t>& Target::resident(const std::filesystem::path& root) {
   if (!resident_) {
-    resident_ = read_resident(root, pid_);
-    if (!resident_) {  // not allowed or just gone: what the module has counted
+    if (snapshot_.interval.resident_pages * HMK_PAGE_SIZE <= Joiner::kMostWalked)
+      resident_ = read_resident(root, pid_);
+    if (!resident_) {  // large, not allowed or just gone: what the module has counted
       resident_.emplace();
       for (const hmk_record& record : snapshot_.records)
         (*resident_)[record.node] += std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE;

@@ -156,7 +156,8 @@ class Target {
   const std::map<int, StayedCounters>& stayed() const { return stayed_; }  ///< by node
   const NumaBalancing& numa_balancing() const { return numa_balancing_; }
   Result<hmk_stats> stats() { return session_.device->stats(); }
-  /// Bytes per node; read from the kernel at most once per interval.
+  /// Bytes per node; read from the kernel at most once per interval, and above 8 GiB as the module
+  /// has counted them: a walk of the page tables would hold up all that hmkd does.
   const std::map<int, std::uint64_t>& resident(const std::filesystem::path& root);
 
   /// Where it runs, and its tiers as seen from there.
