@@ -30,6 +30,7 @@ namespace {
 
 constexpr std::size_t kPlaces = 16;    // pages of a range that are asked where they are
 constexpr std::size_t kBatch = 8'192;  // pages of one move_pages(2)
+constexpr std::uint64_t kLongest = 600'000'000'000;  // ns of an interval, as of a configured one
 const Bindings kUnbound;
 
 std::uint64_t now_ns(clockid_t clock) {
@@ -118,6 +119,7 @@ class PlainDevice : public Device {
 
  private:
   Result<void> look();
+  Result<void> arm(std::uint64_t period_ns);
   Result<void> read_policies();
   void publish(const std::vector<Seen>& seen);
   std::uint32_t smoothed(const hmk_record& record) const;
@@ -136,7 +138,7 @@ class PlainDevice : public Device {
   hmk_params params_;
   Snapshot table_;
   hmk_stats stats_{};
-  std::uint64_t started_ns_ = 0, kernel_ns_ = 0;
+  std::uint64_t started_ns_ = 0, kernel_ns_ = 0, period_ns_ = 0;
   std::optional<Bindings> bindings_;  ///< of this interval; move_pages(2) asks the cpuset only
   std::map<std::uint64_t, std::vector<hmk_range_result>> tickets_;
   std::vector<std::uint64_t> untold_;  ///< cookies
@@ -171,8 +173,8 @@ Result<void> PlainDevice::look() {
   publish(sight->ranges);
   interval.start_ns = std::exchange(started_ns_, now_ns(CLOCK_MONOTONIC));
   interval.end_ns = started_ns_;
-  interval.profile_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - before +
-                        (sight->kernel_ns - std::min(kernel_ns_, sight->kernel_ns));
+  const std::uint64_t own_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+  interval.profile_ns = own_ns + (sight->kernel_ns - std::min(kernel_ns_, sight->kernel_ns));
   kernel_ns_ = sight->kernel_ns;
   interval.budget_ns = (interval.end_ns - interval.start_ns) * params_.budget_bp / 10'000;
   interval.flags = HMK_INTERVAL_DEGRADED;
@@ -183,7 +185,11 @@ Result<void> PlainDevice::look() {
   stats_.wall_ns += interval.end_ns - interval.start_ns;
   stats_.regions = interval.nr_regions;
   stats_.samples = interval.nr_samples;
-  return {};
+  // The kernel's own looks go on whatever the interval.
+  const std::uint64_t needed_ns = own_ns * 10'000 / std::max<std::uint64_t>(params_.budget_bp, 1),
+                      wanted_ns = std::max<std::uint64_t>(std::min(needed_ns, kLongest),
+                                                          params_.interval_ns);
+  return wanted_ns == period_ns_ ? Result<void>{} : arm(wanted_ns);
 }
 
 void PlainDevice::publish(const std::vector<Seen>& seen) {
@@ -195,7 +201,7 @@ void PlainDevice::publish(const std::vector<Seen>& seen) {
 
   // As the module's equal windows: an EMA remembers 2 / alpha - 1 intervals.
   hmk_ladder windows{};
-  hmk_ladder_make_equal(&windows, params_.interval_ns / params_.num_scans, params_.num_scans);
+  hmk_ladder_make_equal(&windows, period_ns_ / params_.num_scans, params_.num_scans);
   const auto remembered_q4 = static_cast<__u32>(
       std::uint64_t{tracker_->looks} * 16 * (2 * 65536 - params_.alpha_q16) / params_.alpha_q16);
 
@@ -256,11 +262,16 @@ Result<void> PlainDevice::run(bool runs) {
     tracker_ = *std::move(made);
     kernel_ns_ = 0;
   }
-  const auto seconds = static_cast<time_t>(params_.interval_ns / 1'000'000'000);
-  const auto rest = static_cast<long>(params_.interval_ns % 1'000'000'000);
-  const timespec period{runs ? seconds : 0, runs ? rest : 0};
-  const itimerspec clock{period, period};
   started_ns_ = now_ns(CLOCK_MONOTONIC);
+  return arm(runs ? params_.interval_ns : 0);
+}
+
+/// 0: stands still.
+Result<void> PlainDevice::arm(std::uint64_t period_ns) {
+  const timespec period{static_cast<time_t>(period_ns / 1'000'000'000),
+                        static_cast<long>(period_ns % 1'000'000'000)};
+  const itimerspec clock{period, period};
+  period_ns_ = period_ns;
   if (::timerfd_settime(timer_.get(), 0, &clock, nullptr) != 0)
     return Error{std::string("the interval clock: ") + std::strerror(errno), "", errno};
   return {};

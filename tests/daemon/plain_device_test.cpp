@@ -176,6 +176,24 @@ class PlainDeviceTest : public ::testing::Test {
   pid_t child_ = -1;
 };
 
+TEST_F(PlainDeviceTest, AnIntervalIsAsLongAsItsBudgetNeeds) {
+  hmk_params params{};
+  params.interval_ns = 1'000'000;
+  params.budget_bp = 100;  // of a look of 100 us an interval of 10 ms
+  params.num_scans = 3;
+  params.alpha_q16 = 32768;
+  const auto session = attach_plain(tree_.root(), child_, params);
+  ASSERT_TRUE(session) << session.error().line();
+  Snapshot first, second;
+  for (Snapshot* const table : {&first, &second}) {
+    ASSERT_EQ(next_event(*session->device), static_cast<unsigned>(HMK_EVENT_INTERVAL));
+    ASSERT_TRUE(session->device->snapshot(*table));
+  }
+  const std::uint64_t needed = first.interval.profile_ns * 10'000 / params.budget_bp;
+  ASSERT_GT(needed, params.interval_ns) << "else this shows nothing";
+  EXPECT_GE(second.interval.end_ns - second.interval.start_ns, needed);
+}
+
 TEST_F(PlainDeviceTest, SeesWhatIsWrittenAndWhenTheProcessEnds) {
   hmk_params params{};
   params.interval_ns = 50'000'000;
