@@ -29,13 +29,23 @@ void History::saw(const Snapshot& snapshot) {
 }
 
 void History::decided(std::uint64_t seq, const policy::Plan& plan) {
+  Plan made;
   for (const auto* const moves : {&plan.demotions, &plan.promotions})
-    for (const policy::Move& move : *moves)
+    for (const policy::Move& move : *moves) {
+      made.decisions.emplace_back(move.start, forgotten_ + decisions_.size());
       decisions_.push_back({seq, move, moves == &plan.promotions, false, {}});
-  while (decisions_.size() > kDecisions) decisions_.pop_front();
+    }
+  made.end = forgotten_ + decisions_.size();
+  std::ranges::sort(made.decisions);
+  if (!made.decisions.empty()) plans_.push_back(std::move(made));
+  for (; decisions_.size() > kDecisions; ++forgotten_) decisions_.pop_front();
+  while (!plans_.empty() && plans_.front().end <= forgotten_) plans_.pop_front();
 }
 
 namespace {
+
+// Moves that begin where a region does: of its classes, from and to each node.
+constexpr unsigned kBeside = 64;
 
 bool is_part_of(const policy::Move& piece, const policy::Move& whole) {
   return piece.process == whole.process && piece.page_class == whole.page_class &&
@@ -54,12 +64,22 @@ void add(hmk_range_result& sum, const hmk_range_result& piece) {
 
 }  // namespace
 
+/// Of the newest plan that holds it: the same range may have been planned before.
+Decision* History::newest_of(const policy::Move& piece) {
+  for (auto plan = plans_.rbegin(); plan != plans_.rend(); ++plan) {
+    auto at =
+        std::ranges::upper_bound(plan->decisions, piece.start, {}, [](auto& d) { return d.first; });
+    for (unsigned n = 0; at != plan->decisions.begin() && n < kBeside; ++n)
+      if (const std::size_t number = (--at)->second; number >= forgotten_)
+        if (Decision& one = decisions_[number - forgotten_]; is_part_of(piece, one.move))
+          return &one;
+  }
+  return nullptr;
+}
+
 void History::ended(const policy::Move& piece, const hmk_range_result& result) {
-  // The newest plan that holds it: the same range may have been planned before.
-  const auto found =
-      std::ranges::find_if(decisions_.rbegin(), decisions_.rend(),
-                           [&](const Decision& d) { return is_part_of(piece, d.move); });
-  if (found == decisions_.rend()) return;
+  Decision* const found = newest_of(piece);
+  if (found == nullptr) return;
   found->has_ended = true;
   add(found->result, result);
 }

@@ -13,6 +13,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "device/device.hpp"
@@ -64,9 +65,19 @@ class History {
   std::vector<Decision> decisions(std::uint64_t start, std::uint64_t end) const;
 
  private:
+  /// One that was decided on.
+  struct Plan {
+    std::size_t end = 0;  // number of the decision behind its last, since the beginning
+    std::vector<std::pair<std::uint64_t, std::size_t>>
+        decisions;  // start of a move, number; rising
+  };
+  Decision* newest_of(const policy::Move& piece);
+
   std::deque<PastInterval> intervals_;
   std::size_t nr_sightings_ = 0;
   std::deque<Decision> decisions_;
+  std::size_t forgotten_ = 0;  // decisions before these
+  std::deque<Plan> plans_;     // oldest first
 };
 
 /// "promote", "demote" or "gather".

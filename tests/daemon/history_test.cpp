@@ -81,6 +81,20 @@ TEST(History, TellsHowADecisionEnded) {
   EXPECT_TRUE(history.decisions(0, 0x1000).empty());
 }
 
+TEST(History, APieceIsOfTheNewestPlanThatHoldsIt) {
+  History history;
+  history.decided(1, promote(0, 0x4000));
+  history.decided(2, promote(0x2000, 0x1000));
+  history.decided(3, promote(0x8000, 0x1000));
+  for (const std::uint64_t start : {0x2000, 0x3000, 0x7000, 0x9000})
+    history.ended(promote(start, 0x1000).promotions[0], test::all_clean({start, 0x1000, 0, 0, 0}));
+  const auto all = history.decisions(0, 0x10000);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].result.pages_clean, 1u) << "0x3000";
+  EXPECT_EQ(all[1].result.pages_clean, 1u) << "0x2000";
+  EXPECT_FALSE(all[2].has_ended) << "nobody planned the other two";
+}
+
 TEST(History, TellsTheClassesOfARangeApart) {
   History history;
   policy::Plan plan = promote(0x1000, 0x2000);
@@ -111,6 +125,9 @@ TEST(History, ForgetsTheOldestDecisions) {
     history.decided(seq, promote(seq * 0x1000, 0x1000));
   EXPECT_TRUE(history.decisions(0, 0x1000).empty());
   EXPECT_EQ(history.decisions(0x1000, 0x2000).size(), 1u);
+  for (const std::uint64_t start : {0x0000, 0x1000})
+    history.ended(promote(start, 0x1000).promotions[0], test::all_clean({start, 0x1000, 0, 0, 0}));
+  EXPECT_TRUE(history.decisions(0x1000, 0x2000).at(0).has_ended) << "of what is forgotten none";
 }
 
 TEST(Features, EachThatIsOffHasAReason) {
