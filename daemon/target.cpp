@@ -73,22 +73,6 @@ RecordedMove to_recorded(const policy::Move& move, std::uint64_t pages) {
           static_cast<Reason>(move.reason)};
 }
 
-/// What of a record lies in spans, which are in address order and apart.
-Spans common(const Spans& spans, const hmk_record& record) {
-  const std::uint64_t start = record.start, end = start + record.length;
-  Spans inside;
-  for (auto at = std::ranges::upper_bound(spans, start, {}, [](auto& span) { return span.second; });
-       at != spans.end() && at->first < end; ++at)
-    inside.emplace_back(std::max(at->first, start), std::min(at->second, end));
-  return inside;
-}
-
-std::uint64_t bytes_of(const Spans& spans) {
-  std::uint64_t bytes = 0;
-  for (const auto& [start, end] : spans) bytes += end - start;
-  return bytes;
-}
-
 /// In ascending order: another order of the tiers is no reason to rank anew.
 std::vector<policy::NodeId> nodes_of(const std::vector<Tier>& tiers) {
   std::vector<policy::NodeId> nodes;
@@ -364,8 +348,8 @@ bool Target::waits_to_be_read(const hmk_record& record) const {
 /// Whether nothing of it is in flight or to be left alone for a while.
 bool Target::may_move(const hmk_record& record) const {
   const std::uint64_t seq = snapshot_.interval.seq;
-  return !mover_.is_moving(record.start, record.length) && !waits_to_be_read(record) &&
-         !mover_.back_off().is_blocked(record.start, record.length, seq, page_class(record)) &&
+  return may_move_apart(record) &&
+         !mover_.back_off().is_blocked(record.start, record.length, seq) &&
          !mover_.ping_pong().is_blocked(record.start, record.length, seq);
 }
 
@@ -379,7 +363,7 @@ bool Target::may_move_apart(const hmk_record& record) const {
 
 /// Whether all of a region is. A part of it is set apart.
 bool Target::is_left_alone(const hmk_record& record, const LeftAlone& spans, Counting counting) {
-  const Spans parts = common(spans.all, record);
+  const Spans parts = common(spans.all, record.start, record.start + record.length);
   const std::uint64_t bytes = bytes_of(parts);
   if (bytes == 0) return false;
   if (counting == Counting::yes) {
@@ -387,7 +371,8 @@ bool Target::is_left_alone(const hmk_record& record, const LeftAlone& spans, Cou
       const double share = static_cast<double>(part) / static_cast<double>(record.length);
       return static_cast<std::uint64_t>(record.resident_pages * share) * HMK_PAGE_SIZE;
     };
-    const std::uint64_t backed_off = bytes_of(common(spans.backed_off, record));
+    const std::uint64_t backed_off =
+        bytes_of(common(spans.backed_off, record.start, record.start + record.length));
     StayedCounters& stayed = stayed_[record.node];
     stayed.backed_off_bytes += resident(backed_off);
     stayed.thrash_bytes += resident(bytes - backed_off);

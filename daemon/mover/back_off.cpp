@@ -31,14 +31,9 @@ bool BackOff::is_blocked(std::uint64_t start, std::uint64_t length, std::uint64_
   return page_class != 0 && is_blocked(start, length, seq);  // as a whole it would not move either
 }
 
-void BackOff::add_blocked(std::uint64_t seq, Spans& spans) const {
-  for (const auto& [key, entry] : entries_)
-    if (seq <= entry.until) spans.emplace_back(key.second, entry.end);
-}
-
-void BackOff::add_blocked_whole(std::uint64_t seq, Spans& spans) const {
+void BackOff::add_blocked(std::uint64_t seq, Spans& spans, std::uint8_t last) const {
   for (const auto& [key, entry] : entries_) {
-    if (key.first != 0) break;  // the classes come behind
+    if (key.first > last) break;  // by class
     if (seq <= entry.until) spans.emplace_back(key.second, entry.end);
   }
 }

@@ -25,10 +25,8 @@ class BackOff {
   /// True when some part of the range must still be left alone at interval `seq`.
   bool is_blocked(std::uint64_t start, std::uint64_t length, std::uint64_t seq,
                   std::uint8_t page_class = 0) const;
-  /// All that is, of any class.
-  void add_blocked(std::uint64_t seq, Spans& spans) const;
-  /// All that is as a whole.
-  void add_blocked_whole(std::uint64_t seq, Spans& spans) const;
+  /// All that is, of any class up to `last`; 0: as a whole.
+  void add_blocked(std::uint64_t seq, Spans& spans, std::uint8_t last = 255) const;
   /// Forget what has been quiet for long.
   void forget_old(std::uint64_t seq);
   std::size_t size() const { return entries_.size(); }

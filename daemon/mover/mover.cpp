@@ -355,7 +355,7 @@ bool Mover::is_moving(std::uint64_t start, std::uint64_t length) const {
 
 LeftAlone Mover::left_alone(std::uint64_t seq) const {
   Spans backed_off;
-  back_off_.add_blocked_whole(seq, backed_off);
+  back_off_.add_blocked(seq, backed_off, 0);
   Spans all = backed_off;
   ping_pong_.add_blocked(seq, all);
   return {joined(std::move(all)), joined(std::move(backed_off))};

@@ -62,7 +62,7 @@ TEST(BackOff, TellsClassesApartAndAWholeRangeFromNone) {
   back_off.failed(0x5000, 0x1000, 1);
   EXPECT_TRUE(back_off.is_blocked(0x5000, 0x1000, 2, 4)) << "what would not move as a whole";
   Spans whole;
-  back_off.add_blocked_whole(2, whole);
+  back_off.add_blocked(2, whole, 0);
   EXPECT_EQ(whole, (Spans{{0x5000, 0x6000}}));
   back_off.succeeded(0x1000, 3);
   EXPECT_FALSE(back_off.is_blocked(0x1000, 0x1000, 2, 3));
