@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What hmkd takes on large machines, in CPU time: one process of 1.5 TiB, and 200 processes of as
-// much in all, each with an interval of 10 s of which a part changes.
+// What hmkd takes on large machines: one process of 1.5 TiB, and 200 processes of as much in all,
+// each with an interval of 10 s of which a part changes.
+//
+// CPU time is told beside its goal and judged in units of the same run, for hosts differ by a
+// factor of four: how often all records could have been read meanwhile. New memory is counted.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -21,6 +27,13 @@ constexpr unsigned kIntervals = 12, kFirst = 3;  // the first ones fill what was
 
 double cpu_ms() {
   return std::chrono::duration<double, std::milli>(now_of(CLOCK_THREAD_CPUTIME_ID)).count();
+}
+
+/// Pages that this thread was given.
+long new_pages() {
+  rusage used{};
+  ::getrusage(RUSAGE_THREAD, &used);
+  return used.ru_minflt;
 }
 
 /// A tenth is hot, anywhere; a hundredth of all changes in each interval.
@@ -82,18 +95,25 @@ class LargeAppTest : public AppTest {
   FakeKernel& kernel(std::size_t n) {
     return n == 0 ? kernel_ : others_.at(kPid + static_cast<int>(n));
   }
-  /// All processes' intervals and moves; CPU time of hmkd's part, in ms. And that of copying the
-  /// records of as many regions into new memory.
+  /// Reads the records of as many regions; CPU time in ms.
+  double read_all() {
+    const double begin = cpu_ms();
+    const std::uint64_t sum = std::accumulate(words_.begin(), words_.end(), std::uint64_t{0});
+    EXPECT_EQ(sum, words_.size());
+    return cpu_ms() - begin;
+  }
+  /// All processes' intervals and moves; CPU time of hmkd's part, in ms.
   double pass(std::uint64_t seq) {
     double took = 0;
-    copies_.push_back(-cpu_ms());
-    for (int n = 0; n < kCopies; ++n) const std::vector<hmk_record> copy(copied_);
-    copies_.back() = (copies_.back() + cpu_ms()) / kCopies;
+    long pages = 0;
     const auto timed = [&] {
       const double begin = cpu_ms();
+      pages -= new_pages();
       run();
+      pages += new_pages();
       took += cpu_ms() - begin;
     };
+    reads_.push_back(read_all());
     for (std::size_t n = 0; n < heat_.size(); ++n) {
       put_process(tree_, kPid + static_cast<int>(n), "redis-server", 0, 4194304, 'R', 1, 22,
                   1000 * seq);
@@ -104,6 +124,7 @@ class LargeAppTest : public AppTest {
         timed();
       }
     }
+    new_pages_.push_back(pages);
     return took;
   }
   /// Of the intervals after the first ones.
@@ -111,21 +132,26 @@ class LargeAppTest : public AppTest {
     std::vector<double> took;
     for (unsigned seq = 1; seq <= kIntervals; ++seq) took.push_back(pass(seq));
     took.erase(took.begin(), took.begin() + kFirst);
+    new_pages_.erase(new_pages_.begin(), new_pages_.begin() + kFirst);
     std::ranges::sort(took);
     return took;
   }
-  /// On a host where a copy takes longer the limits are as much higher.
-  void tell(const std::vector<double>& took, double goal_ms, double most_ms) {
-    std::ranges::sort(copies_);
-    const double copy = copies_[copies_.size() / 2], slow = std::max(1., copy / kQuickCopy),
-                 interval = took[took.size() / 2], status = asked("status"), stats = asked("stats");
+  /// `most`: in readings of all records.
+  void tell(const std::vector<double>& took, double goal_ms, double most) {
+    std::ranges::sort(reads_);
+    const double read = reads_[reads_.size() / 2], interval = took[took.size() / 2],
+                 status = asked("status"), stats = asked("stats");
+    const long pages = std::ranges::max(new_pages_);
     std::printf(
-        "CPU time in ms: interval %.1f (%.1f to %.1f), goal %.0f; status %.1f, stats %.1f; a copy "
-        "%.1f\n",
-        interval, took.front(), took.back(), goal_ms, status, stats, copy);
-    EXPECT_LE(interval, most_ms * slow);
-    EXPECT_LE(status, 100 * slow);
-    EXPECT_LE(stats, 100 * slow);
+        "CPU time in ms: interval %.1f (%.1f to %.1f), goal %.0f; status %.1f, stats %.1f; all "
+        "records are read in %.1f, so the interval is %.1f of that and the status %.1f; new pages "
+        "%ld\n",
+        interval, took.front(), took.back(), goal_ms, status, stats, read, interval / read,
+        status / read, pages);
+    EXPECT_LE(interval, most * read);
+    EXPECT_LE(status, kMostOfAnAnswer * read);
+    EXPECT_LE(stats, kMostOfAnAnswer * read);
+    EXPECT_LE(pages, kMostNewPages);
   }
   double asked(const char* name) {
     const double begin = cpu_ms();
@@ -133,28 +159,30 @@ class LargeAppTest : public AppTest {
     return cpu_ms() - begin;
   }
 
-  static constexpr int kCopies = 4;
-  static constexpr double kQuickCopy = 25;  // ms
-  std::vector<hmk_record> copied_{kRegions};
-  std::vector<double> copies_;  // ms
+  static constexpr double kMostOfAnAnswer = 24;
+  static constexpr long kMostNewPages = 4096;  // an array of all regions has 13,800
+  std::vector<std::uint64_t> words_ =
+      std::vector<std::uint64_t>(kRegions * sizeof(hmk_record) / sizeof(std::uint64_t), 1);
+  std::vector<double> reads_;    // ms
+  std::vector<long> new_pages_;  // by pass
   std::vector<Heat> heat_;
   spdlog::level::level_enum log_level_ = spdlog::level::info;
 };
 
 /// Goals: half a percent of a CPU at intervals of 10 s for one process, 2 % for 200; 50 ms for an
-/// answer. Limits leave room for a busy host, and for one where new memory is dear; what grows with
-/// more than the regions breaks them.
+/// answer. Limits are about twice what was measured: 20 readings and 48, an answer in 12, and 1744
+/// new pages for 200 processes.
 TEST_F(LargeAppTest, AProcessOf1500GiBTakesLittle) {
   attach(1);
   const std::vector<double> took = passes();
-  tell(took, 50, 100);
+  tell(took, 50, 40);
   EXPECT_GT(target("stats")["promoted_bytes"], 0);
 }
 
 TEST_F(LargeAppTest, TwoHundredProcessesTakeLittle) {
   attach(200);
   const std::vector<double> took = passes();
-  tell(took, 200, 300);
+  tell(took, 200, 96);
   EXPECT_EQ(data("stats")["targets"].size(), 200);
 }
 
