@@ -5,7 +5,8 @@ from typing import Dict, Tuple
 
 GATES, DEBUG, KCSAN, NEWEST = ("6.1", "6.12"), "6.1-debug", "6.1-kcsan", "newest"
 USER = "user space"  # no kernel: a fuzzer of a parser
-MODULE = ("Kbuild", "kmod", "uapi", "include")
+# And what its rows are asked through: move_memory_regions() and the table's reader.
+MODULE = ("Kbuild", "kmod", "uapi", "include/hmk/core", "include/hmk/lib/move.c", "include/hmk/move.h", "include/hmk/table_reader.h")
 
 
 @dataclass(frozen=True)
