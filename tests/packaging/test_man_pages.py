@@ -50,17 +50,19 @@ class Pages(unittest.TestCase):
 
     def test_every_function_of_the_library_is_described(self) -> None:
         text = page("libhmk.3")
-        headers = "".join((plan.ROOT / f"include/hmk/{name}").read_text(encoding="utf-8") for name in ("move.h", "table_reader.h"))
-        functions = re.findall(r"(?m)^(?:static inline )?(?:long|int|uint64_t) (\w+[^_\W])\(", headers)
+        headers = "".join((plan.ROOT / f"include/hmk/{name}").read_text(encoding="utf-8") for name in ("hints.h", "move.h", "table_reader.h"))
+        functions = re.findall(r"(?m)^(?:static inline )?(?:long|int|uint64_t|void|hmk_object) (\w+[^_\W])\(", headers)
         self.assertIn("hmk_table_read", functions)
+        self.assertIn("hmk_register", functions)
         for name in functions:
             self.assertIn(name, text.split(".SH SYNOPSIS")[0], f"{name} is not in NAME")
             self.assertGreaterEqual(text.count(name), 3, f"{name} is not described")
 
     def test_every_errno_of_the_library_is_described(self) -> None:
-        header = (plan.ROOT / "include/hmk/move.h").read_text(encoding="utf-8")
-        for name in re.findall(r"\bE[A-Z0-9]{3,}\b", header.split("Return:")[1].split("*/")[0]):
-            self.assertIn(name, page("libhmk.3"))
+        for header in ("move.h", "hints.h"):
+            for returned in (plan.ROOT / "include/hmk" / header).read_text(encoding="utf-8").split("Return:")[1:]:
+                for name in re.findall(r"\bE[A-Z0-9]{3,}\b", returned.split("*/")[0]):
+                    self.assertIn(name, page("libhmk.3"))
 
     def test_help_is_taken_apart(self) -> None:
         self.assertEqual(fill.section(HELP, "Positionals"), [("file TEXT REQUIRED", "the file to write")])

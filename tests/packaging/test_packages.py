@@ -151,7 +151,8 @@ class Dependencies(unittest.TestCase):
         soversion = re.search(r"SOVERSION (\d+)", text(ROOT / "include/CMakeLists.txt")).group(1)
         self.assertIn(f"libhmk{soversion}", of_debian())
         self.assertTrue(text(DEBIAN / "libhmk0.symbols").startswith(f"libhmk.so.{soversion} libhmk{soversion} "))
-        for function in re.findall(r"(?m)^long (\w+)\(", text(ROOT / "include/hmk/move.h")):
+        headers = text(ROOT / "include/hmk/move.h") + text(ROOT / "include/hmk/hints.h")
+        for function in re.findall(r"(?m)^(?:long|int|void|hmk_object) (\w+)\(", headers):
             self.assertIn(f" {function}@Base ", text(DEBIAN / "libhmk0.symbols"))
 
     def test_addresses_are_placeholders_that_say_so(self) -> None:
