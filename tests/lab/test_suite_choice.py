@@ -212,8 +212,8 @@ class Kept(unittest.TestCase):
 
 class Sanitized(unittest.TestCase):
     #: Built for tsan, or run in guests only, or by hand (the sweep: its threads share a counter and what one lock guards).
-    THREADED = {"daemon/util/beside.hpp", "tests/unit/table_reader_threads.cpp", "tests/programs/integrity.cpp", "tests/programs/threads.cpp",
-                "tests/programs/touch.cpp", "tools/bench.d/moves/stall.cpp", "tools/hmkctl/gauge.cpp", "tools/load/gups.cpp", "tools/sim.d/sweep.cpp", "tools/sim.d/machine/sweep.cpp"}
+    THREADED = {"daemon/util/beside.hpp", "tests/unit/table_reader_threads.cpp", "tests/unit/hint_threads.cpp", "tests/programs/integrity.cpp", "tests/programs/threads.cpp",
+                "tests/programs/touch.cpp", "tools/bench.d/hints.cpp", "tools/bench.d/moves/stall.cpp", "tools/hmkctl/gauge.cpp", "tools/load/gups.cpp", "tools/sim.d/sweep.cpp", "tools/sim.d/machine/sweep.cpp"}
 
     def test_whatever_has_threads_is_built_for_tsan(self):
         """Its preset builds what is listed in CMakePresets.json; hmkd runs one job beside itself, such as joining huge pages; `hmkctl calibrate` reads by several."""

@@ -49,6 +49,7 @@ FUZZED = (
     ("config", "configuration", ("daemon/attach/rules.cpp", "daemon/attach/rules.hpp", "daemon/config", "daemon/topology/tier_spec.hpp",
                                  "daemon/util", "uapi")),
     ("control", "control protocol", ("daemon/control/peer.hpp", "daemon/control/protocol.cpp", "daemon/control/protocol.hpp", "daemon/util")),
+    ("hints", "hints of programs", ("daemon/hints/hint_table.cpp", "daemon/hints/hint_table.hpp", "daemon/util", "include/hmk/hints_abi.h")),
     ("recording", "recording", ("daemon/record", "daemon/util")),
     ("plan", "plan", ("daemon/record", "daemon/util")),
     ("table", "table", ("include/hmk/table_reader.h", "uapi")),
