@@ -34,6 +34,10 @@ App::App(boost::asio::io_context& loop, Config config, Options options)
       service_(loop),
       signals_(loop, SIGINT, SIGTERM, SIGHUP),
       server_(loop, [this](const Request& request) { return run_verb(*this, request); }),
+      hints_(loop, {.is_welcome = [this](std::int32_t pid) { return is_welcome(pid); },
+                    .on_news = [this](std::int32_t pid) {
+                      guard("hints", [this, pid] { on_hints(pid); });
+                    }}),
       finder_(loop, config_->attach_poll,
               [this] { guard("attach_poll", [this] { look_again(); }); }),
       told_(loop),
@@ -75,6 +79,7 @@ Result<void> App::start() {
           config_->socket, {.readers = config_->socket_group, .admins = config_->admin_group});
       !open)
     return open;
+  listen_to_hints();
   server_.on_leave([this](std::uint64_t client) { guard("release", [&] { release(client); }); });
   server_.serve_pages([this](const std::string& path) { return run_page(*this, path); });
   if (!config_->metrics.empty())
@@ -233,6 +238,7 @@ bool App::guard(const char* step, const std::function<void()>& run) {
 void App::on_readable(std::int32_t pid) {
   const auto found = managed_.find(pid);
   if (found == managed_.end()) return;
+  hear(*found->second->target);
   switch (found->second->target->handle_events(around())) {
     case Target::State::alive:
       watch(*found->second);

@@ -29,6 +29,7 @@
 #include "config/read.hpp"
 #include "control/server.hpp"
 #include "device/device.hpp"
+#include "hints/hint_server.hpp"
 #include "metrics/groups.hpp"
 #include "mover/memory_pressure.hpp"
 #include "recorder.hpp"
@@ -164,6 +165,10 @@ class App {
   bool guard(const char* step, const std::function<void()>& run);
   void watch(Managed& managed);
   void on_readable(std::int32_t pid);
+  void listen_to_hints();
+  bool is_welcome(std::int32_t pid);
+  void hear(Target& target);
+  void on_hints(std::int32_t pid);
   void on_gone(std::int32_t pid);
   void let_go(std::int32_t pid);
   void forget(std::int32_t pid);
@@ -225,6 +230,7 @@ class App {
   Service service_;
   boost::asio::signal_set signals_;
   Server server_;
+  HintServer hints_;
   std::shared_ptr<void> warnings_;  ///< published as they are logged
   std::map<std::int32_t, std::unique_ptr<Managed>> managed_;
   std::map<std::int32_t, Hold> holds_;               ///< by PID

@@ -14,6 +14,9 @@
 namespace hmk {
 namespace {
 
+// One in so many parts of what may be promoted in an interval, each time a program says something.
+constexpr policy::Bytes kAtOnce = 2;
+
 policy::Bytes limit_of(const Target& target, std::span<const policy::TierView> tiers,
                        const Surroundings& around) {
   const Config& config = target.config();
@@ -54,6 +57,20 @@ std::vector<policy::Bytes> held_by(const Target& target, std::span<const policy:
   for (const hmk_record& record : target.snapshot().records) {
     if (shared != nullptr && shared->is_of_another(target.pid(), record.start)) continue;
     by_node(record, add);
+  }
+  return held;
+}
+
+/// The same in the middle of an interval: regions tell where they were when it began.
+std::vector<policy::Bytes> held_now(const Target& target, std::span<const policy::TierView> tiers,
+                                    const SharedMemory* shared) {
+  std::vector<policy::Bytes> held = held_by(target, tiers, shared);
+  for (const auto& [node, bytes] : target.arrived_since()) {
+    const auto at = std::ranges::find(tiers, node, &policy::TierView::node);
+    if (at == tiers.end()) continue;
+    policy::Bytes& here = held[static_cast<std::size_t>(at - tiers.begin())];
+    here = static_cast<policy::Bytes>(
+        std::max<std::int64_t>(0, static_cast<std::int64_t>(here) + bytes));
   }
   return held;
 }
@@ -123,9 +140,11 @@ void decide_together(const std::vector<Target*>& seen, const Surroundings& aroun
   std::vector<policy::Plan> plans = policy::make_plans(views, params);
   for (std::size_t i = 0; i < seen.size(); ++i) seen[i]->balance().conserve(plans[i]);
   // What makes room for others is sent first.
+  std::vector<bool> goes_first(plans.size());
+  std::transform(plans.begin(), plans.end(), goes_first.begin(), serves_others);
   for (const bool is_first : {true, false})
     for (std::size_t i = 0; i < seen.size(); ++i)
-      if (serves_others(plans[i]) == is_first) seen[i]->take(plans[i], around);
+      if (goes_first[i] == is_first) seen[i]->take(std::move(plans[i]), around);
 }
 
 }  // namespace
@@ -139,6 +158,18 @@ bool is_due(const std::vector<Target*>& targets) {
           std::ranges::all_of(targets, [&](const Target* target) {
             return has(1)(target) || !target->is_awaited();
           }));
+}
+
+void decide_at_once(Target& target, const Surroundings& around) {
+  target.prepare_at_once(around);
+  const std::vector<policy::TierView> tiers = target.tier_views(around);
+  policy::PolicyParams params = to_params(target, tiers, around);
+  params.promote_limit /= kAtOnce;
+  policy::ProcessView view = view_of(target, tiers, params.promote_limit);
+  view.held = held_now(target, tiers, around.shared);
+  policy::Plan plan = std::move(policy::make_plans({&view, 1}, params).front());
+  target.balance().conserve(plan);
+  target.take_at_once(std::move(plan), around);
 }
 
 void decide(const std::vector<Target*>& targets, const Surroundings& around) {

@@ -20,4 +20,8 @@ bool is_due(const std::vector<Target*>& targets);
 /// Plan from the last interval of each, and start the moves of those that may move.
 void decide(const std::vector<Target*>& targets, const Surroundings& around);
 
+/// At once, because one program says that it is about to use some of its memory: into what is free,
+/// and in the place of other memory of its own. What others hold waits for decide().
+void decide_at_once(Target& target, const Surroundings& around);
+
 }  // namespace hmk

@@ -109,6 +109,7 @@ Result<void> App::detach(std::int32_t pid) {
 /// What it has counted stays in the metrics. Its plan is not for who takes over.
 void App::let_go(std::int32_t pid) {
   shared_.forget(pid);
+  hints_.forget(pid);
   if (Target* const target = find(pid))
     ended_.add(hmk::report_stats(*this, {target}).at("targets").at(0));
   const auto managed = managed_.extract(pid);

@@ -12,6 +12,7 @@
 #include "mover/copy_threads.hpp"
 #include "page_classes.hpp"
 #include "params.hpp"
+#include "policy/foresee.hpp"
 #include "policy/put_back.hpp"
 #include "record/mappings.hpp"
 #include "util/file.hpp"
@@ -65,6 +66,7 @@ std::vector<policy::RegionView> to_views(std::span<const hmk_record> records) {
 RecordedMove to_recorded(const policy::Move& move, std::uint64_t pages) {
   using Reason = RecordedMove::Reason;
   static_assert(static_cast<int>(policy::Reason::kForPin) == static_cast<int>(Reason::for_pin));
+  static_assert(static_cast<int>(policy::Reason::kHint) == static_cast<int>(Reason::other));
   return {move.start,
           move.length,
           move.from,
@@ -186,6 +188,27 @@ void Target::look_at_pins(const Surroundings& around) {
   pinned_ = pinned_in(config_->pins, pid_, process_.comm, parse_mappings(maps.value_or("")));
 }
 
+void Target::hear(std::vector<Hint> hints) {
+  if (!config_->hints) hints.clear();
+  has_news_ |= foretold_.heard(std::move(hints), snapshot_.interval.seq);
+}
+
+bool Target::has_news() const {
+  return has_news_ && has_seen_ && mode() == Mode::manage && !follower_ && !is_putting_back_;
+}
+
+/// What rises because the program says so.
+void Target::name_foretold(policy::Plan& plan) const {
+  const std::vector<policy::Expectation> told = foretold_.expected(snapshot_.interval.seq);
+  if (told.empty()) return;
+  for (policy::Move& move : plan.promotions) {
+    const auto at = std::ranges::upper_bound(told, move.start, {}, &policy::Expectation::end);
+    const bool is_told = at != told.end() && at->start < move.start + move.length;
+    if (is_told && at->passes > 0 && move.reason == policy::Reason::kHot)
+      move.reason = policy::Reason::kHint;
+  }
+}
+
 void Target::configure(std::shared_ptr<const Config> config) {
   const auto before = std::exchange(config_, std::move(config));
   if (mode() != Mode::manage) stop_moves();
@@ -263,6 +286,7 @@ void Target::step(const Surroundings& around) {
   if (!parts_.empty() || !shared_mappings_.empty()) regions = to_views(snapshot_.records);
   share(around, regions);
   const std::vector<policy::RegionView>& parts = part_views(Counting::yes, around);
+  judge_foretold(parts);
   rank(parts);
   weigh(around,
         parts_.empty() ? policy::Balance::Seen(parts) : policy::Balance::Seen(regions, parts));
@@ -275,7 +299,9 @@ void Target::step(const Surroundings& around) {
   is_awaited_ = has_seen_ = true;
 }
 
-void Target::take(const policy::Plan& plan, const Surroundings& around) {
+void Target::take(policy::Plan plan, const Surroundings& around) {
+  has_news_ = false;
+  name_foretold(plan);
   is_awaited_ = std::exchange(new_intervals_, 0) > 0;
   if (!is_awaited_) return serve_others(plan, around);
   account(plan);
@@ -292,6 +318,40 @@ void Target::serve_others(const policy::Plan& plan, const Surroundings& around) 
   history_.decided(snapshot_.interval.seq, plan);
   planned_demote_bytes_ += plan.demoted;
   move(plan, around);
+}
+
+void Target::take_at_once(policy::Plan plan, const Surroundings& around) {
+  has_news_ = false;
+  name_foretold(plan);
+  if (std::ranges::find(plan.promotions, policy::Reason::kHint, &policy::Move::reason) ==
+      plan.promotions.end())
+    return;
+  history_.decided(snapshot_.interval.seq, plan);
+  planned_promote_bytes_ += plan.promoted;
+  planned_demote_bytes_ += plan.demoted;
+  move(plan, around);
+}
+
+void Target::judge_foretold(std::span<const policy::RegionView> regions) {
+  const std::uint64_t seq = snapshot_.interval.seq;
+  const bool was_ignored = foretold_.is_ignored(seq);
+  foretold_.saw(regions, seq);
+  if (!was_ignored && foretold_.is_ignored(seq))
+    spdlog::warn(
+        "hints ignored pid={} comm={} came_true={} did_not={} "
+        "hint=\"for {} intervals only what is measured counts\"",
+        pid_, printable_word(process_.comm), foretold_.nr_kept(), foretold_.nr_broken(),
+        Foretold::kIgnored);
+}
+
+std::map<int, std::int64_t> Target::arrived_since() const {
+  std::map<int, std::int64_t> bytes = mover_.arriving();
+  for (const RecordedMove& move : ending_moves_) {
+    const auto moved = static_cast<std::int64_t>(move.moved_pages * HMK_PAGE_SIZE);
+    bytes[move.to] += moved;
+    bytes[move.from] -= moved;
+  }
+  return bytes;
 }
 
 void Target::look_around(const Surroundings& around) {
@@ -332,6 +392,11 @@ void Target::prepare(const Surroundings& around) {
   const bool lags = new_intervals_ == 0;
   if (has_new_pins || lags || nodes_of(tiers_) != ranked_nodes_)
     rank(part_views(Counting::no, around));
+}
+
+void Target::prepare_at_once(const Surroundings& around) {
+  order_tiers(around);
+  rank(part_views(Counting::no, around));
 }
 
 void Target::order_tiers(const Surroundings& around) {
@@ -463,8 +528,19 @@ std::vector<policy::TierView> Target::tier_views(const Surroundings& around) con
   return views;
 }
 
+/// As they were measured, but for what the program says of them; empty: it says nothing.
+std::vector<policy::RegionView> Target::foreseen(
+    std::span<const policy::RegionView> regions) const {
+  const std::uint64_t seq = snapshot_.interval.seq;
+  const std::vector<policy::Expectation> told = foretold_.expected(seq);
+  if (told.empty()) return {};
+  const policy::Measured measured = balance_.plans_by();
+  const double intervals = std::min(horizon_for(*config_, seq), measured.horizon);
+  return policy::foresee(regions, told, intervals * seconds_of(snapshot_.interval), measured.scale);
+}
+
 /// What is pinned or left alone takes no part: it neither makes room nor competes.
-void Target::rank(const std::vector<policy::RegionView>& regions) {
+void Target::rank(const std::vector<policy::RegionView>& measured) {
   const std::vector<policy::NodeId> nodes = nodes_of(tiers_);
   const policy::Histogram::Shape shape{config_->buckets, snapshot_.interval.hotness_max};
   if (nodes != ranked_nodes_ || shape.buckets != shape_.buckets ||
@@ -474,6 +550,8 @@ void Target::rank(const std::vector<policy::RegionView>& regions) {
     ranked_nodes_ = nodes;
   }
   const auto process = static_cast<policy::ProcessId>(pid_);
+  const std::vector<policy::RegionView> told = foreseen(measured);
+  const std::vector<policy::RegionView>& regions = told.empty() ? measured : told;
   if (set_apart_.empty())
     ranking_.update(process, regions);
   else

@@ -21,6 +21,7 @@
 #include "config/config.hpp"
 #include "device/device.hpp"
 #include "follower.hpp"
+#include "foretold.hpp"
 #include "joiner.hpp"
 #include "metrics/history.hpp"
 #include "metrics/timeline.hpp"
@@ -70,7 +71,10 @@ class Target {
   /// no longer be profiled; broken: the session cannot go on (both logged). Never throws.
   State handle_events(const Surroundings& around);
   /// Start the moves that were planned from its last interval and those of the others.
-  void take(const policy::Plan& plan, const Surroundings& around);
+  void take(policy::Plan plan, const Surroundings& around);
+  /// The same for a plan that is made before its interval has ended: where nothing is in it of what
+  /// the program says, what is under way goes on.
+  void take_at_once(policy::Plan plan, const Surroundings& around);
   /// From now on.
   void configure(std::shared_ptr<const Config> config);
   /// What counts for this process.
@@ -116,6 +120,12 @@ class Target {
   /// By a node of the tier.
   const std::map<policy::NodeId, policy::Bytes>& pinned_no_room() const { return pinned_no_room_; }
 
+  /// What the program says of its memory now; nothing: it says nothing.
+  void hear(std::vector<Hint> hints);
+  const Foretold& foretold() const { return foretold_; }
+  /// It has said something since the last decision that may let memory rise at once.
+  bool has_news() const;
+
   /// Intervals since the last decision, and whether the next one should wait for one.
   unsigned new_intervals() const { return new_intervals_; }
   bool is_awaited() const { return is_awaited_; }
@@ -125,6 +135,8 @@ class Target {
   const policy::Histogram& histogram() const { return ranking_.histogram(); }
   /// Before a plan: its tiers as the machine is now.
   void prepare(const Surroundings& around);
+  /// And its regions as the program says they will be.
+  void prepare_at_once(const Surroundings& around);
   /// The nodes of its tiers with what is free of them now.
   std::vector<policy::TierView> tier_views(const Surroundings& around) const;
 
@@ -147,6 +159,8 @@ class Target {
   const policy::Balance& balance() const { return balance_; }
   std::uint64_t planned_promote_bytes() const { return planned_promote_bytes_; }
   std::uint64_t planned_demote_bytes() const { return planned_demote_bytes_; }
+  /// By node what has come since its last interval ended or is on its way, less what has gone.
+  std::map<int, std::int64_t> arrived_since() const;
   /// Moved since its last interval ended.
   std::uint64_t moved_since_bytes() const {
     const MoveCounters& moved = mover_.counters();
@@ -166,11 +180,14 @@ class Target {
  private:
   void step(const Surroundings& around);
   bool is_pinned(const policy::Move& move) const;
+  void name_foretold(policy::Plan& plan) const;
   void look_at_pins(const Surroundings& around);
   void look_closely(const Surroundings& around);
   void share(const Surroundings& around, std::span<policy::RegionView> regions);
   std::uint64_t cpu_of_sharers(const Surroundings& around, std::uint64_t wall_ns) const;
-  void rank(const std::vector<policy::RegionView>& regions);
+  void judge_foretold(std::span<const policy::RegionView> regions);
+  std::vector<policy::RegionView> foreseen(std::span<const policy::RegionView> regions) const;
+  void rank(const std::vector<policy::RegionView>& measured);
   void weigh(const Surroundings& around, const policy::Balance::Seen& seen);
   void order_tiers(const Surroundings& around);
   enum class Counting { no, yes };  // what stays, and why
@@ -219,7 +236,9 @@ class Target {
   CostLimit looks_;  // closely
   std::optional<Mode> held_;
   std::optional<Follower> follower_;
-  std::vector<SharedMapping> shared_mappings_;  ///< where `shared` is on
+  Foretold foretold_;
+  bool has_news_ = false;
+  std::vector<SharedMapping> shared_mappings_;      ///< where `shared` is on
   std::vector<policy::Wanted> pinned_, set_apart_;  ///< from the ranking: pinned, or left alone
   Kinds kinds_;
   bool has_new_doubt_ = false;

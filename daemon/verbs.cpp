@@ -12,6 +12,7 @@
 #include "config/keys.hpp"
 #include "config/write.hpp"
 #include "metrics/exposition.hpp"
+#include "label_report.hpp"
 #include "report.hpp"
 #include "util/clock.hpp"
 #include "util/hex.hpp"
@@ -107,6 +108,12 @@ json verb_gain(App& app, const Request& request) {
   const auto targets = targets_arg(app, request.args);
   if (!targets) return failed(targets.error());
   return answer(report_gains(*targets));
+}
+
+json verb_labels(App& app, const Request& request) {
+  const auto targets = seen_targets_arg(app, request);
+  if (!targets) return failed(targets.error());
+  return answer(report_labels(*targets));
 }
 
 json verb_tiers(App& app, const Request& request) {
@@ -374,6 +381,7 @@ constexpr std::array kVerbs{
     Verb{"regions", false, verb_regions},
     Verb{"stats", false, verb_stats},
     Verb{"gain", false, verb_gain},
+    Verb{"labels", false, verb_labels},
     Verb{"why", false, verb_why},
     Verb{"version", false, verb_version},
     Verb{"set", true, verb_set},

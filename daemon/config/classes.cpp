@@ -15,11 +15,26 @@ namespace hmk {
 namespace {
 
 /// What one process can have for itself, beside `match`.
-constexpr std::array<std::string_view, 19> kClassKeys{
-    "name",       "together",  "mode",           "overhead",         "dense",
-    "split_huge", "join_huge", "move",           "shared",           "horizon",
-    "move_bound", "governor",  "copy_threads",   "weight",           "caps",
-    "floors",     "page_out",  "page_out_after", "page_out_refaults"};
+constexpr std::array<std::string_view, 20> kClassKeys{"name",
+                                                      "together",
+                                                      "mode",
+                                                      "overhead",
+                                                      "dense",
+                                                      "split_huge",
+                                                      "join_huge",
+                                                      "move",
+                                                      "shared",
+                                                      "horizon",
+                                                      "move_bound",
+                                                      "governor",
+                                                      "copy_threads",
+                                                      "weight",
+                                                      "caps",
+                                                      "floors",
+                                                      "page_out",
+                                                      "page_out_after",
+                                                      "page_out_refaults",
+                                                      "hints"};
 constexpr std::size_t kLongestName = 128;
 constexpr std::string_view kSigns = "._-/@:";  // in a name
 constexpr const char* kWriteClasses = "write none, or [{match: comm=redis-server, mode: manage}]";

@@ -94,6 +94,7 @@ struct Config {
   std::uint32_t own_weight = 1;  ///< where none is given
   SizeByProcess caps, floors;    ///< in a tier; "/TIER": of all others
   std::vector<Pin> pins;
+  bool hints = true;  ///< what a program says of its own memory counts
 
   // How it is moved.
   Copy copy = Copy::automatic;

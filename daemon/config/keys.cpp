@@ -360,6 +360,9 @@ const std::array kKeys{
         [](const Config& c) { return bounds_text(c.floors); }, true, false, true},
     Key{"pins", "none, or PROCESS/MAPPING=TIER and PID/0xSTART-0xEND=TIER", kLive, kOwn, set_pins,
         [](const Config& c) { return pins_text(c.pins); }, true, false, true},
+    Key{"hints", "yes or no", kLive, kOwn,
+        [](Config& c, Text t) { return set_word(c.hints, t, "yes", true, "no", false); },
+        [](const Config& c) { return std::string(c.hints ? "yes" : "no"); }},
     Key{"move", "auto or sync", kLive, kOwn,
         [](Config& c, Text t) {
           return set_word(c.copy, t, "auto", Copy::automatic, "sync", Copy::sync);
@@ -440,7 +443,7 @@ const std::array kKeys{
 
 /// By key: for completion.
 using Words = std::vector<std::string_view>;
-const std::array<std::pair<std::string_view, Words>, 35> kWords{{
+const std::array<std::pair<std::string_view, Words>, 36> kWords{{
     {"mode", {"track-only", "dry-run", "manage"}},
     {"windows", {"adaptive", "equal"}},
     {"tau1", {"auto"}},
@@ -461,6 +464,7 @@ const std::array<std::pair<std::string_view, Words>, 35> kWords{{
     {"caps", {"none"}},
     {"floors", {"none"}},
     {"pins", {"none"}},
+    {"hints", {"yes", "no"}},
     {"move", {"auto", "sync"}},
     {"copy_threads", {"auto"}},
     {"shared", {"no", "yes"}},

@@ -3,7 +3,6 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +15,6 @@
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <set>
@@ -24,7 +22,7 @@
 #include <vector>
 
 #include "control/peer.hpp"
-#include "util/fd.hpp"
+#include "control/served.hpp"
 
 namespace hmk {
 namespace {
@@ -34,16 +32,6 @@ using Local = asio::local::stream_protocol;
 using Tcp = asio::ip::tcp;
 using Stream = asio::generic::stream_protocol;
 using Code = boost::system::error_code;
-
-/// True when somebody accepts connections at `path`.
-bool is_served(const std::string& path) {
-  const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
-  return probe &&
-         ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-}
 
 Error cannot_listen(const std::string& path, const std::string& why, const std::string& remedy) {
   return {"control socket " + path + ": " + why, remedy};

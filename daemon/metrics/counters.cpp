@@ -15,7 +15,8 @@ std::string_view refusal_name(unsigned reason) {
 
 std::string_view reason_name(policy::Reason reason) {
   static constexpr std::array<std::string_view, kReasons> kNames{
-      "hot", "gather", "made_room", "exchange", "share", "put_back", "plan", "pin", "for_pin"};
+      "hot",      "gather", "made_room", "exchange", "share",
+      "put_back", "plan",   "pin",       "for_pin",  "hint"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

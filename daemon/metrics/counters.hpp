@@ -19,8 +19,8 @@ namespace hmk {
 /// "pinned", "shared", ...: the names of HMK_REFUSED_*, empty beyond the known ones.
 std::string_view refusal_name(unsigned reason);
 
-inline constexpr std::size_t kReasons = 9;  ///< of policy::Reason
-/// "hot", "gather", "made_room", "exchange", "share", "put_back", "plan", "pin", "for_pin".
+inline constexpr std::size_t kReasons = 10;  ///< of policy::Reason
+/// "hot", "gather", "made_room", "exchange", "share", "put_back", "plan", "pin", "for_pin", "hint".
 std::string_view reason_name(policy::Reason reason);
 
 /// Sums over the ranges moved from one tier to another.

@@ -133,6 +133,8 @@ std::string_view reason_text(policy::Reason reason) {
       return "pinned to that tier";
     case policy::Reason::kForPin:
       return "makes room for pinned memory";
+    case policy::Reason::kHint:
+      return "the program says that it is about to use it";
   }
   return "";
 }

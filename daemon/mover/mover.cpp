@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 #include <span>
 
 namespace hmk {
@@ -339,6 +338,16 @@ void Mover::send_next(std::span<const Step> steps) {
   waiting_.insert(waiting_.begin(), ordered.begin(), ordered.end());
 }
 
+std::map<int, std::int64_t> Mover::arriving() const {
+  std::map<int, std::int64_t> bytes;
+  if (!in_flight_) return bytes;
+  for (const Step& step : in_flight_->steps) {
+    bytes[step.move.to] += static_cast<std::int64_t>(step.move.bytes);
+    bytes[step.move.from] -= static_cast<std::int64_t>(step.move.bytes);
+  }
+  return bytes;
+}
+
 void Mover::forget_ended_before(std::uint64_t counted_ns) {
   std::erase_if(ended_, [=](const Ended& ended) { return ended.time_ns < counted_ns; });
 }
@@ -382,11 +391,12 @@ void Mover::account(const Step& step, hmk_range_result result, bool goes_on) {
   counters_.add({step.rises, gathers ? -1 : tier_of(tiers_, move.from), tier_of(tiers_, move.to),
                  move.length, move.reason},
                 result);
-  // What is put back was no error of the plan, and may be promoted again; what a plan beforehand
-  // or a pin brings back was to come back. Of a class an address does not say whether it is the
-  // same pages.
-  const bool is_told = move.reason == policy::Reason::kPutBack ||
-                       move.reason == policy::Reason::kPlan || move.reason == policy::Reason::kPin;
+  // What is put back was no error of the plan, and may be promoted again; what a plan beforehand,
+  // a pin or the program brings back was to come back. Of a class an address does not say whether
+  // it is the same pages.
+  using policy::Reason;
+  const bool is_told = move.reason == Reason::kPutBack || move.reason == Reason::kPlan ||
+                       move.reason == Reason::kPin || move.reason == Reason::kHint;
   if (!gathers && !is_told && move.page_class == 0 && moved_pages(result) > 0)
     counters_.returned_bytes +=
         ping_pong_.moved(move.start, move.length, {move.from, move.to}, tiers_, seq_);

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -79,6 +80,8 @@ class Mover {
     return in_flight_ || waiting_.empty() ? std::nullopt : held_until_;
   }
 
+  /// Bytes by node that the ticket in flight brings, less what it takes away.
+  std::map<int, std::int64_t> arriving() const;
   /// Some of the last plan is in flight or waits.
   bool is_busy() const { return in_flight_ || !waiting_.empty(); }
   /// Some of [start, start + length) is in flight, or was when the newest records were counted.

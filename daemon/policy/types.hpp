@@ -118,6 +118,7 @@ enum class Reason : std::uint8_t {
   kPlan,      // to where a plan of `hmkctl plan schedule` has it in this window
   kPin,       // pinned to that tier
   kForPin,    // victim: makes room for what is pinned
+  kHint,      // as kHot: the program says that it is about to use it
 };
 
 /// Move [start, start + length) of one process from node to node.

@@ -18,6 +18,7 @@ NOW: List[str] = []
 CALLS: List[Call] = [
     *[(verb, [verb], NOW) for verb in ("status", "tiers", "regions", "stats", "gain", "get", "config", "pause", "resume", "version", "doctor")],
     *[(verb, [verb], ["--no-interval"]) for verb in ("status", "regions", "stats", "gain")],
+    ("labels", ["labels"], ["--says"]), ("labels", ["labels"], []),
     ("why", ["why", "7f0000000000"], []), ("top", ["top", "--once"], []), ("set", ["set", "interval", "2s"], []),
     ("set", ["set", "--save", "interval", "2s"], []), ("attach", ["attach", "12345"], []), ("attach", ["detach", "4711"], []),
     ("rule", ["attach", "comm=x+min-size=1GiB"], []), ("rule", ["detach", "4711+children"], []), ("rule", ["attach", "not", "user=0"], []),

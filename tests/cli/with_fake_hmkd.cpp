@@ -11,6 +11,7 @@
 //   --slow          a third has: what is hot lies in the slowest tier again
 //   --many          a third has, of 40 regions: the higher the address, the hotter and the larger,
 //                   in turns in each tier
+//   --says          the program has said something of its memory
 //   --ends          the process ends as soon as it is held
 //   --lives E N S   it goes on, in track-only: intervals of 20 ms, hot memory at first in the
 //                   slowest tier. @ROOT@/figure is how fast it is: 1000, by E more while that
@@ -104,6 +105,23 @@ void play_many(hmk::test::FakeKernel& kernel) {
     records.back().leaf_shift = 12;
   }
   kernel.publish(interval(3, std::move(records)));
+}
+
+/// Of the hot memory and of the cold one.
+void say(hmk::Target& target) {
+  const auto hint = [](std::uint32_t slot, std::uint64_t start, std::uint64_t length,
+                       hmk_says says, const char* label) {
+    return hmk::Hint{.slot = slot,
+                     .start = 0x7f0000000000 + start,
+                     .end = 0x7f0000000000 + start + length,
+                     .says = says,
+                     .passes = 1,
+                     .number = 1,
+                     .label = label};
+  };
+  target.hear({hint(0, 0, 4 * kMiB, HMK_SAYS_READ, "index"),
+               hint(1, 4 * kMiB, 4 * kMiB, HMK_SAYS_ARCHIVE, "index"),
+               hint(2, 32 * kMiB, 8 * kMiB, HMK_SAYS_NOTHING, "log\x1b[2J")});
 }
 
 void put_balanced(hmk::test::Tree& tree, unsigned scans, unsigned pages) {
@@ -279,6 +297,7 @@ int run(int argc, char** argv) {
     play_slow(kernel);
   }
   if (scene == "--many") play_many(kernel);
+  if (scene == "--says") say(*app.find(kPid));
   tree.put("proc/4711/maps",
            "7f0000000000-7f0002000000 rw-p 00000000 00:00 0                   [heap]\n"
            "7f0002000000-7f0008000000 rw-s 00000000 00:01 7     /dev/shm/a <b>\n");

@@ -12,6 +12,10 @@
 //   remap ID PAGES                 ok ID START LENGTH      mremap(2), may move
 //   fork                           ok CHILD                the child sleeps until
 //   reap                           ok
+//   hints                          ok ERR                 hmk_hints_open(): 0 or a negative errno
+//   register ID LABEL              ok OBJECT              libhmk's, of the whole area
+//   say OBJECT will_read|will_write|will_use|archive|retire|unregister     ok
+//   will OBJECT PASSES             ok                     hmk_will(), to read and to write
 //   exec                           (nothing; "ready PID" again from the new program)
 //   exit
 //
@@ -19,6 +23,9 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <hmk/hints.h>
+
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -71,6 +78,14 @@ class Toucher {
     if (verb == "unmap" || verb == "dontneed" || verb == "protect") return change(verb, words);
     if (verb == "fork") return fork_child();
     if (verb == "reap") return reap();
+    if (verb == "hints") return "ok " + std::to_string(hmk_hints_open());
+    if (verb == "register") return give_a_name(words);
+    if (verb == "say") return say(words);
+    if (verb == "will") {
+      const auto object = next<hmk_object>(words, "an object");
+      hmk_will(object, HMK_READ_WRITE, next<double>(words, "a number of passes"));
+      return "ok";
+    }
     if (verb == "exec") {
       execl("/proc/self/exe", "hmk-touch", nullptr);
       fail("exec");
@@ -204,6 +219,34 @@ class Toucher {
     waitpid(child_, nullptr, 0);
     child_ = 0;
     return "ok";
+  }
+
+  std::string give_a_name(std::istringstream& words) {
+    const Area& where = area(words);
+    const auto label = next<std::string>(words, "a label");
+    const hmk_object object =
+        hmk_register(where.start, where.length, label.c_str(), HMK_OBJECT_ANON);
+    if (object == 0) fail("register");
+    return "ok " + std::to_string(object);
+  }
+
+  static std::string say(std::istringstream& words) {
+    using Say = void (*)(hmk_object);
+    static constexpr std::array<std::pair<std::string_view, Say>, 6> kWords{
+        {{"will_read", hmk_will_read},
+         {"will_write", hmk_will_write},
+         {"will_use", hmk_will_use},
+         {"archive", hmk_archive},
+         {"retire", hmk_retire},
+         {"unregister", hmk_unregister}}};
+    const auto object = next<hmk_object>(words, "an object");
+    const auto word = next<std::string>(words, "what to say");
+    for (const auto& [name, act] : kWords)
+      if (name == word) {
+        act(object);
+        return "ok";
+      }
+    throw std::runtime_error("nothing is said by " + word);
   }
 
   std::vector<Area> areas_;

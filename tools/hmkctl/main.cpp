@@ -41,6 +41,8 @@ constexpr std::array kVerbs{
     Verb{"stats", "counters since the process was attached", hmkctl::make_stats},
     Verb{"gain", "what moves save and cost, compared with the forecast; how long heat lasts",
          hmkctl::make_gain},
+    Verb{"labels", "what programs say of their memory, where it lies, and how much came true",
+         hmkctl::make_labels},
     Verb{"why", "history of an address or region: what was measured, decided, and why",
          hmkctl::make_why},
     Verb{"events", "print events as they happen: attached, moved, set, warnings",

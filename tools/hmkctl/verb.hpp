@@ -31,6 +31,7 @@ Run make_regions(CLI::App& verb);
 Run make_top(CLI::App& verb);
 Run make_stats(CLI::App& verb);
 Run make_gain(CLI::App& verb);
+Run make_labels(CLI::App& verb);
 Run make_why(CLI::App& verb);
 Run make_events(CLI::App& verb);
 Run make_get(CLI::App& verb);
