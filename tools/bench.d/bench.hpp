@@ -48,6 +48,8 @@ nlohmann::ordered_json core(const std::vector<std::uint32_t>& sizes, unsigned re
 nlohmann::ordered_json scale();
 /// Copy threads as chosen beside the best of 1 to 16: a row per machine, program and size.
 nlohmann::ordered_json governor();
+/// What a hint takes, in ns, a row per case.
+nlohmann::ordered_json hints();
 nlohmann::ordered_json policy(const std::vector<std::uint32_t>& sizes, unsigned repetitions);
 
 }  // namespace hmk::bench
