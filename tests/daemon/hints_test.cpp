@@ -71,7 +71,7 @@ class Program {
  private:
   std::string answer() {
     std::string line;
-    const auto late = std::chrono::steady_clock::now() + 30s;
+    const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!line.ends_with('\n') && std::chrono::steady_clock::now() < late) {
       char byte = 0;
       if (::read(from_.get(), &byte, 1) == 1) {
@@ -118,7 +118,7 @@ class HintsAppTest : public AppTest {
   }
   /// Runs the loop until it is so, for 30 s at most.
   bool comes(const std::function<bool()>& is_so) {
-    const auto late = std::chrono::steady_clock::now() + 30s;
+    const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!is_so() && std::chrono::steady_clock::now() < late) {
       loop_.restart();
       loop_.run_for(1ms);
@@ -333,7 +333,7 @@ TEST(HintServer, RefusesWhatIsNoTableAndHearsNobodyWhoIsSilent) {
   const auto answer_to = [&](const Fd& fd) {
     std::int32_t word = 0;
     ssize_t got = -1;
-    const auto late = std::chrono::steady_clock::now() + 30s;
+    const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (got < 0 && std::chrono::steady_clock::now() < late) {
       loop.restart();
       loop.run_for(1ms);
@@ -389,7 +389,8 @@ TEST(HintServer, HearsNoMoreThanItHasTimeFor) {
   EXPECT_EQ(program.tell("hints"), "0");
   const auto begin = std::chrono::steady_clock::now();
   nr_news = 0;
-  while (std::chrono::steady_clock::now() < begin + 1s) program.tell("say " + object + " will_use");
+  while (std::chrono::steady_clock::now() < begin + std::chrono::seconds(1))
+    program.tell("say " + object + " will_use");
   const auto took = std::chrono::steady_clock::now() - begin;
   EXPECT_GT(nr_news, 0u);
   EXPECT_LE(nr_news * kTook, took / 50 + 4 * kTook) << nr_news;
