@@ -237,11 +237,11 @@ class Target {
   std::optional<Mode> held_;
   std::optional<Follower> follower_;
   Foretold foretold_;
-  bool has_news_ = false;
   std::vector<SharedMapping> shared_mappings_;      ///< where `shared` is on
   std::vector<policy::Wanted> pinned_, set_apart_;  ///< from the ranking: pinned, or left alone
   Kinds kinds_;
   bool has_new_doubt_ = false;
+  bool has_news_ = false;  ///< of the program
   std::map<policy::NodeId, policy::Bytes> pinned_no_room_;
   bool has_new_pins_ = false;  ///< that are not looked at yet
   bool is_putting_back_ = false;

@@ -94,12 +94,12 @@ struct Config {
   std::uint32_t own_weight = 1;  ///< where none is given
   SizeByProcess caps, floors;    ///< in a tier; "/TIER": of all others
   std::vector<Pin> pins;
-  bool hints = true;  ///< what a program says of its own memory counts
 
   // How it is moved.
   Copy copy = Copy::automatic;
   std::uint32_t copy_threads = 0;  ///< at a time, for a process; 0: as the module thinks
   bool move_shared = false;        ///< also pages that other processes map
+  bool hints = true;               ///< what a program says of its own memory counts
   bool move_bound = false;         ///< also out of the nodes the program has bound them to
   bool join_huge = false;          ///< what is hot all over becomes one huge page again
   bool reclaim_cache = true;       ///< clean page cache makes room

@@ -9,7 +9,7 @@ namespace hmk::test {
 namespace {
 
 Hint hint(std::uint32_t slot, hmk_says says, std::uint64_t number = 1) {
-  const std::uint64_t start = slot * 2 * kMiB;
+  const std::uint64_t start = std::uint64_t{slot} * 2 * kMiB;
   return {.slot = slot,
           .start = start,
           .end = start + 2 * kMiB,
@@ -21,6 +21,7 @@ Hint hint(std::uint32_t slot, hmk_says says, std::uint64_t number = 1) {
 /// Of one interval: two MiB each, accessed or not.
 std::vector<RegionView> seen(const std::vector<bool>& accessed) {
   std::vector<RegionView> regions;
+  regions.reserve(accessed.size());
   for (const bool is_hot : accessed) regions.push_back(region(2 * regions.size(), 2, 0, is_hot));
   return regions;
 }

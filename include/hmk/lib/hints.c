@@ -177,7 +177,7 @@ static int begin_to_connect(void)
 		path = HMK_HINTS_SOCKET;
 	if (strlen(path) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
-	strcpy(address.sun_path, path);
+	memcpy(address.sun_path, path, strlen(path) + 1);
 	hmkd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (hmkd < 0)
 		return -errno;
