@@ -194,7 +194,9 @@ void Target::hear(std::vector<Hint> hints) {
 }
 
 bool Target::has_news() const {
-  return has_news_ && has_seen_ && mode() == Mode::manage && !follower_ && !is_putting_back_;
+  // Caps that are of several processes together are known when all of them are.
+  return has_news_ && has_seen_ && mode() == Mode::manage && !follower_ && !is_putting_back_ &&
+         !config_->is_together;
 }
 
 /// What rises because the program says so.

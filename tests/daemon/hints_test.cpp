@@ -193,6 +193,19 @@ TEST_F(HintsAppTest, WhatHasRisenSinceCountsForItsCap) {
   }
 }
 
+TEST_F(HintsAppTest, WhereCapsAreOfSeveralItWaitsForTheInterval) {
+  config_.is_together = true;
+  start();
+  const std::string next = registered(cold_, "next");
+  EXPECT_EQ(program_->tell("hints"), "0");
+  pass(1, 3, 0);
+  program_->tell("say " + next + " will_use");
+  EXPECT_EQ(program_->tell("hints"), "0") << "and has been heard by then";
+  EXPECT_TRUE(kernel().tickets.empty());
+  pass(2, 3, 0);
+  EXPECT_EQ(kernel().tickets.size(), 1u);
+}
+
 TEST_F(HintsAppTest, TellsWhatProgramsSay) {
   start();
   pass(1, 3, 0);
