@@ -13,6 +13,7 @@
 #include "page_classes.hpp"
 #include "params.hpp"
 #include "policy/foresee.hpp"
+#include "policy/pieces.hpp"
 #include "policy/put_back.hpp"
 #include "record/mappings.hpp"
 #include "util/file.hpp"
@@ -204,9 +205,9 @@ void Target::name_foretold(policy::Plan& plan) const {
   const std::vector<policy::Expectation> told = foretold_.expected(snapshot_.interval.seq);
   if (told.empty()) return;
   for (policy::Move& move : plan.promotions) {
-    const auto at = std::ranges::upper_bound(told, move.start, {}, &policy::Expectation::end);
-    const bool is_told = at != told.end() && at->start < move.start + move.length;
-    if (is_told && at->passes > 0 && move.reason == policy::Reason::kHot)
+    const policy::Expectation* const of =
+        policy::range_in(std::span(told), move.start, move.start + move.length);
+    if (of != nullptr && of->passes > 0 && move.reason == policy::Reason::kHot)
       move.reason = policy::Reason::kHint;
   }
 }
@@ -538,7 +539,26 @@ std::vector<policy::RegionView> Target::foreseen(
   if (told.empty()) return {};
   const policy::Measured measured = balance_.plans_by();
   const double intervals = std::min(horizon_for(*config_, seq), measured.horizon);
-  return policy::foresee(regions, told, intervals * seconds_of(snapshot_.interval), measured.scale);
+  std::vector<policy::RegionView> all =
+      policy::foresee(regions, told, intervals * seconds_of(snapshot_.interval), measured.scale);
+  for (policy::RegionView& piece : all)
+    if (const policy::Expectation* const of =
+            policy::range_in(std::span(told), piece.start, policy::end_of(piece));
+        !piece.movable && of != nullptr && of->passes > 0)
+      piece.movable = may_move_unread(piece);
+  return all;
+}
+
+/// What the program says of it need not be read page by page first.
+bool Target::may_move_unread(const policy::RegionView& piece) const {
+  const std::uint64_t seq = snapshot_.interval.seq;
+  const auto after =
+      std::ranges::upper_bound(snapshot_.records, piece.start, {}, &hmk_record::start);
+  return after != snapshot_.records.begin() && waits_to_be_read(*std::prev(after)) &&
+         !kinds_.is_doubted(std::prev(after)->kind) &&
+         !mover_.is_moving(piece.start, piece.length) &&
+         !mover_.back_off().is_blocked(piece.start, piece.length, seq) &&
+         !mover_.ping_pong().is_blocked(piece.start, piece.length, seq);
 }
 
 /// What is pinned or left alone takes no part: it neither makes room nor competes.

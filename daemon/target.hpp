@@ -187,6 +187,7 @@ class Target {
   std::uint64_t cpu_of_sharers(const Surroundings& around, std::uint64_t wall_ns) const;
   void judge_foretold(std::span<const policy::RegionView> regions);
   std::vector<policy::RegionView> foreseen(std::span<const policy::RegionView> regions) const;
+  bool may_move_unread(const policy::RegionView& piece) const;
   void rank(const std::vector<policy::RegionView>& measured);
   void weigh(const Surroundings& around, const policy::Balance::Seen& seen);
   void order_tiers(const Surroundings& around);

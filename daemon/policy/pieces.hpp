@@ -28,6 +28,14 @@ void set_in_order(std::vector<Range>& ranges) {
   std::erase_if(ranges, [](const Range& range) { return range.start >= range.end; });
 }
 
+/// The first range that meets [start, end), of some in address order and disjoint; null where none
+/// does.
+template <class Range>
+const Range* range_in(std::span<const Range> ranges, std::uint64_t start, std::uint64_t end) {
+  const auto at = std::ranges::upper_bound(ranges, start, {}, &Range::end);
+  return at != ranges.end() && at->start < end ? &*at : nullptr;
+}
+
 /// A part of a region; `in` is null where it lies in no range.
 template <class Range>
 struct Piece {

@@ -193,6 +193,24 @@ TEST_F(HintsAppTest, WhatHasRisenSinceCountsForItsCap) {
   }
 }
 
+TEST_F(HintsAppTest, WhatIsToldNeedNotBeReadPageByPageFirst) {
+  start();
+  const std::string next = registered(cold_, "next");
+  EXPECT_EQ(program_->tell("hints"), "0");
+  // The other is known by class; this one waits for its turn.
+  hmk_record unread = region(cold_.second, 3, 0), read = region(warm_.second, 0, 3);
+  unread.flags = HMK_RECORD_STALE;
+  read.flags = static_cast<__u16>(7u << HMK_RECORD_CLASS_SHIFT);
+  std::vector<hmk_record> records{unread, read};
+  std::ranges::sort(records, {}, &hmk_record::start);
+  kernel().publish(interval(1, records));
+  run();
+  ASSERT_TRUE(kernel().tickets.empty());
+  program_->tell("say " + next + " will_use");
+  ASSERT_TRUE(moves());
+  EXPECT_EQ(kernel().tickets[0].ranges[0].start, cold_.second);
+}
+
 TEST_F(HintsAppTest, WhereCapsAreOfSeveralItWaitsForTheInterval) {
   config_.is_together = true;
   start();

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# What hmkd makes of what it is told; tests/daemon has each part of it with a real program. By night until it was seen on more hosts.
 # suite: 6.12
+# gate: none
 # timeout: 300
 """A program says what it is about to use: that rises before the interval has ended, and what it puts aside makes room for it.
 An hmkd that is killed and started again finds all that was said. What is dead is given back. By the module, and by move_pages(2)
