@@ -14,6 +14,7 @@
 #include <exception>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "control/served.hpp"
@@ -72,7 +73,10 @@ class HintServer::State : public std::enable_shared_from_this<State> {
     const auto found = clients_.find(pid);
     return found != clients_.end() && found->second->table ? &*found->second->table : nullptr;
   }
-  void drop(std::int32_t pid);
+  void forget(std::int32_t pid) {
+    drop(pid);
+    told_.erase(pid);
+  }
   void close();
 
  private:
@@ -91,8 +95,9 @@ class HintServer::State : public std::enable_shared_from_this<State> {
     const auto found = clients_.find(client->pid);
     return found != clients_.end() && found->second == client;
   }
+  void drop(std::int32_t pid);
   void accept();
-  bool welcome(Local::socket socket);
+  void welcome(Local::socket socket);
   void wait(const ClientPtr& client);
   void on_readable(const ClientPtr& client);
   void take_table(const ClientPtr& client, Fd fd);
@@ -105,10 +110,10 @@ class HintServer::State : public std::enable_shared_from_this<State> {
   Limits limits_;
   std::map<std::int32_t, ClientPtr> clients_;  ///< by PID: the last of each counts
   Clock::duration spent_{};                    ///< in on_news
+  std::set<std::int32_t> told_;                ///< whom the log knows, until it is forgotten
   std::string path_;
 };
 
-/// The folder is hmkd's own, and so is what lies there under this name: hmkd serves the control
 Result<void> HintServer::State::listen(const std::string& path) {
   if (is_served(path))
     return Error{"hints socket " + path + ": another hmkd serves it",
@@ -128,11 +133,11 @@ Result<void> HintServer::State::listen(const std::string& path) {
   return {};
 }
 
-/// Who is refused may come again at once: others' turn first.
+/// Whoever it was may come again at once.
 void HintServer::State::accept() {
   acceptor_.async_accept([self = shared_from_this()](const Code& ec, Local::socket socket) {
     if (!self->acceptor_.is_open()) return;
-    if (!ec && self->welcome(std::move(socket))) return self->accept();
+    if (!ec) self->welcome(std::move(socket));
     self->pause_.expires_after(self->limits_.pause);
     self->pause_.async_wait([self](const Code&) {
       if (self->acceptor_.is_open()) self->accept();
@@ -140,12 +145,9 @@ void HintServer::State::accept() {
   });
 }
 
-bool HintServer::State::welcome(Local::socket socket) {
+void HintServer::State::welcome(Local::socket socket) {
   const std::int32_t pid = pid_of(socket.native_handle());
-  if (pid <= 0 || !handlers_.is_welcome(pid)) {
-    answer(socket.native_handle(), ENOTCONN);
-    return false;
-  }
+  if (pid <= 0 || !handlers_.is_welcome(pid)) return answer(socket.native_handle(), ENOTCONN);
   drop(pid);
   const auto client = std::make_shared<Client>(std::move(socket));
   client->pid = pid;
@@ -156,7 +158,6 @@ bool HintServer::State::welcome(Local::socket socket) {
     if (!ec && !client->table && self->is_there(client)) self->drop(client->pid);
   });
   wait(client);
-  return true;
 }
 
 void HintServer::State::wait(const ClientPtr& client) {
@@ -178,13 +179,14 @@ void HintServer::State::take_table(const ClientPtr& client, Fd fd) {
   Result<HintTable> table =
       fd ? HintTable::adopt(std::move(fd)) : Error{"no table of hints came", "use libhmk", EBADMSG};
   if (!table) {
-    spdlog::warn("hints refused pid={} reason=\"{}\"", client->pid, table.error().line());
+    if (told_.insert(client->pid).second)
+      spdlog::warn("hints refused pid={} reason=\"{}\"", client->pid, table.error().line());
     answer(client->socket.native_handle(), table.error().err);
     return drop(client->pid);
   }
   client->table = *std::move(table);
   answer(client->socket.native_handle(), 0);
-  spdlog::info("hints from pid={}", client->pid);
+  if (told_.insert(client->pid).second) spdlog::info("hints from pid={}", client->pid);
   read_now(client);
 }
 
@@ -247,7 +249,7 @@ const HintTable* HintServer::table_of(std::int32_t pid) const {
 }
 
 void HintServer::forget(std::int32_t pid) {
-  state_->drop(pid);
+  state_->forget(pid);
 }
 
 }  // namespace hmk

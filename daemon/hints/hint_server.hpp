@@ -30,7 +30,7 @@ class HintServer {
     std::chrono::milliseconds introduction{5'000};  ///< from the connection to the table
     std::chrono::milliseconds rest{8};              ///< between two readings, at least
     unsigned parts = 50;  ///< of the time; on_news takes one of them, of all programs together
-    std::chrono::milliseconds pause{10};  ///< after who was refused
+    std::chrono::milliseconds pause{10};  ///< after each connection
   };
 
   HintServer(boost::asio::io_context& loop, Handlers handlers, Limits limits);
