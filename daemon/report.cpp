@@ -13,6 +13,7 @@
 #include "gain_report.hpp"
 #include "metrics/hot_set.hpp"
 #include "page_classes.hpp"
+#include "policy/pieces.hpp"
 
 namespace hmk {
 namespace {
@@ -21,10 +22,8 @@ using nlohmann::json;
 
 /// The pin that names an address; null: none does.
 json pin_at(const Target& target, std::uint64_t address) {
-  const auto& pinned = target.pinned();
-  const auto at = std::ranges::upper_bound(pinned, address, {}, &policy::Wanted::end);
-  if (at == pinned.end() || at->start > address) return json();
-  return to_string(target.config().pins[at->by]);
+  const auto* const at = policy::range_in(std::span(target.pinned()), address, address + 1);
+  return at == nullptr ? json() : json(to_string(target.config().pins[at->by]));
 }
 
 /// Of each pin that names memory of this process.

@@ -64,6 +64,12 @@ std::vector<policy::RegionView> to_views(std::span<const hmk_record> records) {
   return views;
 }
 
+/// The last region that begins at an address or below it; null where none does.
+const hmk_record* last_at(const std::vector<hmk_record>& records, std::uint64_t address) {
+  const auto after = std::ranges::upper_bound(records, address, {}, &hmk_record::start);
+  return after == records.begin() ? nullptr : &*std::prev(after);
+}
+
 RecordedMove to_recorded(const policy::Move& move, std::uint64_t pages) {
   using Reason = RecordedMove::Reason;
   static_assert(static_cast<int>(policy::Reason::kForPin) == static_cast<int>(Reason::for_pin));
@@ -108,10 +114,9 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session,
 
 /// Whether its kind of memory moves at all.
 void Target::doubt(const policy::Move& move, const hmk_range_result& result) {
-  const std::vector<hmk_record>& records = snapshot_.records;
-  const auto after = std::ranges::upper_bound(records, move.start, {}, &hmk_record::start);
-  if (after == records.begin()) return;
-  const unsigned kind = std::prev(after)->kind;
+  const hmk_record* const record = last_at(snapshot_.records, move.start);
+  if (record == nullptr) return;
+  const unsigned kind = record->kind;
   if (!kinds_.ended(kind, moved_pages(result), result.refused[HMK_REFUSED_SHARED],
                     snapshot_.interval.seq))
     return;
@@ -160,8 +165,7 @@ policy::Plan Target::followed_plan(const Surroundings& around, policy::Bytes mos
 }
 
 bool Target::is_pinned(const policy::Move& move) const {
-  const auto at = std::ranges::upper_bound(pinned_, move.start, {}, &policy::Wanted::end);
-  return at != pinned_.end() && at->start <= move.start;
+  return policy::range_in(std::span(pinned_), move.start, move.start + 1) != nullptr;
 }
 
 /// What has moved too often or was read too little is pinned all the same.
@@ -552,10 +556,8 @@ std::vector<policy::RegionView> Target::foreseen(
 /// What the program says of it need not be read page by page first.
 bool Target::may_move_unread(const policy::RegionView& piece) const {
   const std::uint64_t seq = snapshot_.interval.seq;
-  const auto after =
-      std::ranges::upper_bound(snapshot_.records, piece.start, {}, &hmk_record::start);
-  return after != snapshot_.records.begin() && waits_to_be_read(*std::prev(after)) &&
-         !kinds_.is_doubted(std::prev(after)->kind) &&
+  const hmk_record* const record = last_at(snapshot_.records, piece.start);
+  return record != nullptr && waits_to_be_read(*record) && !kinds_.is_doubted(record->kind) &&
          !mover_.is_moving(piece.start, piece.length) &&
          !mover_.back_off().is_blocked(piece.start, piece.length, seq) &&
          !mover_.ping_pong().is_blocked(piece.start, piece.length, seq);

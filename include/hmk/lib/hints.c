@@ -393,7 +393,9 @@ void hmk_move_object(hmk_object object, void *start, size_t bytes)
 	slot = slot_of(object);
 	if (slot) {
 		place(slot, start, bytes);
-		gives_back[index_of(object)] &= is_anonymous((uint64_t)start, (uint64_t)start + bytes);
+		if (gives_back[index_of(object)])
+			gives_back[index_of(object)] =
+				is_anonymous((uint64_t)start, (uint64_t)start + bytes);
 	}
 	pthread_mutex_unlock(&lock);
 }
