@@ -6,16 +6,18 @@
 #include <cmath>
 #include <utility>
 
+#include "calibrated_copy.hpp"
 #include "config/pins.hpp"
 #include "config/whom.hpp"
 #include "device/features.hpp"
-#include "mover/copy_threads.hpp"
 #include "page_classes.hpp"
 #include "params.hpp"
 #include "policy/foresee.hpp"
 #include "policy/pieces.hpp"
 #include "policy/put_back.hpp"
 #include "record/mappings.hpp"
+#include "region_views.hpp"
+#include "tier_views.hpp"
 #include "util/file.hpp"
 #include "util/log.hpp"
 #include "util/printable.hpp"
@@ -32,44 +34,6 @@ const char* why_stopped(std::uint64_t why) {
              : "unknown, the module is newer than hmkd";
 }
 
-policy::RegionView to_view(const hmk_record& record) {
-  policy::RegionView view;
-  view.start = record.start;
-  view.length = record.length;
-  view.resident = std::uint64_t{record.resident_pages} * HMK_PAGE_SIZE;
-  view.away = std::uint64_t{record.away_pages} * HMK_PAGE_SIZE;
-  view.stale = (record.flags & HMK_RECORD_STALE) != 0;
-  // Of what was not sampled nothing new is known.
-  view.hi_q16 = view.stale ? record.whi_q16 : record.hi_q16;
-  view.whi_q16 = record.whi_q16;
-  view.generation = record.generation;
-  view.node = record.node;
-  view.away_node = record.away_node;
-  view.rate_q8 = record.rate_q8;
-  view.rate_dev_q8 = record.rate_dev_q8;
-  view.written = 2 * record.writes > record.samples;
-  view.leaf_shift = record.leaf_shift;
-  view.page_class = page_class(record);
-  return view;
-}
-
-void to_views(std::span<const hmk_record> records, std::vector<policy::RegionView>& views) {
-  views.resize(records.size());
-  std::ranges::transform(records, views.begin(), to_view);
-}
-
-std::vector<policy::RegionView> to_views(std::span<const hmk_record> records) {
-  std::vector<policy::RegionView> views;
-  to_views(records, views);
-  return views;
-}
-
-/// The last region that begins at an address or below it; null where none does.
-const hmk_record* last_at(const std::vector<hmk_record>& records, std::uint64_t address) {
-  const auto after = std::ranges::upper_bound(records, address, {}, &hmk_record::start);
-  return after == records.begin() ? nullptr : &*std::prev(after);
-}
-
 RecordedMove to_recorded(const policy::Move& move, std::uint64_t pages) {
   using Reason = RecordedMove::Reason;
   static_assert(static_cast<int>(policy::Reason::kForPin) == static_cast<int>(Reason::for_pin));
@@ -82,14 +46,6 @@ RecordedMove to_recorded(const policy::Move& move, std::uint64_t pages) {
           static_cast<Reason>(move.reason)};
 }
 
-/// In ascending order: another order of the tiers is no reason to rank anew.
-std::vector<policy::NodeId> nodes_of(const std::vector<Tier>& tiers) {
-  std::vector<policy::NodeId> nodes;
-  for (const Tier& tier : tiers) nodes.insert(nodes.end(), tier.nodes.begin(), tier.nodes.end());
-  std::ranges::sort(nodes);
-  return nodes;
-}
-
 }  // namespace
 
 Target::Target(std::int32_t pid, ProcessInfo process, Session session,
@@ -99,6 +55,7 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session,
       session_(std::move(session)),
       config_(std::move(config)),
       mover_(*session_.device),
+      movable_(mover_),
       joiner_(pid, session_.advice.collapse),
       pager_(pid, session_.advice.page_out),
       ranking_({}, {}) {
@@ -114,17 +71,13 @@ Target::Target(std::int32_t pid, ProcessInfo process, Session session,
 
 /// Whether its kind of memory moves at all.
 void Target::doubt(const policy::Move& move, const hmk_range_result& result) {
-  const hmk_record* const record = last_at(snapshot_.records, move.start);
-  if (record == nullptr) return;
-  const unsigned kind = record->kind;
-  if (!kinds_.ended(kind, moved_pages(result), result.refused[HMK_REFUSED_SHARED],
-                    snapshot_.interval.seq))
-    return;
+  const std::optional<unsigned> kind = movable_.ended(move, result);
+  if (!kind) return;
   has_new_doubt_ = true;
   spdlog::info(
       "left where it is pid={} comm={} memory={} reason=\"other processes map it, too\" "
       "hint=\"shared: yes moves such memory\"",
-      pid_, printable_word(process_.comm), kind == HMK_KIND_SHMEM ? "shared" : "private");
+      pid_, printable_word(process_.comm), *kind == HMK_KIND_SHMEM ? "shared" : "private");
 }
 
 Mode Target::mode() const {
@@ -151,11 +104,12 @@ void Target::follow(std::optional<Follower> follower) {
 /// Mappings are read anew each time: the program may have mapped since what the plan tells of.
 policy::Plan Target::followed_plan(const Surroundings& around, policy::Bytes most) {
   std::vector<hmk_record> records = snapshot_.records;
-  std::erase_if(records, [&](const hmk_record& one) { return !may_move(one); });
+  std::erase_if(records, [&](const hmk_record& one) { return !movable_.may_move(one); });
   const auto maps = read_text(around.root / "proc" / std::to_string(pid_) / "maps");
   const auto wanted =
       follower_->wanted(parse_mappings(maps.value_or("")), snapshot_.interval.end_ns);
-  const Misplaced found = misplaced(records, policy::joined(pinned_, wanted), tier_nodes(), most);
+  const Misplaced found =
+      misplaced(records, policy::joined(pinned_, wanted), tier_nodes(tiers_), most);
   follower_->found(found);
   policy::Plan plan = policy::put_back(found.extents, tier_views(around));
   for (auto* const moves : {&plan.promotions, &plan.demotions})
@@ -176,11 +130,11 @@ std::vector<policy::Ledger::Displaced> Target::misplaced_pins(policy::Bytes most
     return mover_.is_moving(one.start, one.length) ||
            mover_.back_off().is_blocked(one.start, one.length, snapshot_.interval.seq);
   });
-  return misplaced(records, pinned_, tier_nodes(), most).extents;
+  return misplaced(records, pinned_, tier_nodes(tiers_), most).extents;
 }
 
 std::vector<Presence> Target::pins_there() const {
-  return presence_of(snapshot_.records, pinned_, tier_nodes(), config_->pins.size());
+  return presence_of(snapshot_.records, pinned_, tier_nodes(tiers_), config_->pins.size());
 }
 
 /// Mappings are read anew each time: the program may have mapped since.
@@ -204,18 +158,6 @@ bool Target::has_news() const {
          !config_->is_together;
 }
 
-/// What rises because the program says so.
-void Target::name_foretold(policy::Plan& plan) const {
-  const std::vector<policy::Expectation> told = foretold_.expected(snapshot_.interval.seq);
-  if (told.empty()) return;
-  for (policy::Move& move : plan.promotions) {
-    const policy::Expectation* const of =
-        policy::range_in(std::span(told), move.start, move.start + move.length);
-    if (of != nullptr && of->passes > 0 && move.reason == policy::Reason::kHot)
-      move.reason = policy::Reason::kHint;
-  }
-}
-
 void Target::configure(std::shared_ptr<const Config> config) {
   const auto before = std::exchange(config_, std::move(config));
   if (mode() != Mode::manage) stop_moves();
@@ -224,7 +166,7 @@ void Target::configure(std::shared_ptr<const Config> config) {
     pinned_.clear();  // by number of a pin
     has_new_pins_ = true;
   }
-  if (before->move_shared != config_->move_shared) kinds_ = {};
+  if (before->move_shared != config_->move_shared) movable_.forget_kinds();
   if (!config_->join_huge) joiner_.stop();
   if (!config_->page_out) pager_.stop();
   if (before->overhead_bp != config_->overhead_bp && balance_.effort().is_reduced()) spend();
@@ -284,6 +226,7 @@ void Target::step(const Surroundings& around) {
   std::swap(snapshot_, spare_);
   ended_moves_ = std::exchange(ending_moves_, {});
   parts_ = fold(snapshot_);
+  movable_.saw(snapshot_, parts_);
   mover_.forget_ended_before(snapshot_.counted_ns);
   resident_.reset();
   history_.saw(snapshot_);
@@ -292,7 +235,7 @@ void Target::step(const Surroundings& around) {
   std::vector<policy::RegionView> regions;
   if (!parts_.empty() || !shared_mappings_.empty()) regions = to_views(snapshot_.records);
   share(around, regions);
-  const std::vector<policy::RegionView>& parts = part_views(Counting::yes, around);
+  const std::vector<policy::RegionView>& parts = part_views(&stayed_, around);
   judge_foretold(parts);
   rank(parts);
   weigh(around,
@@ -308,7 +251,7 @@ void Target::step(const Surroundings& around) {
 
 void Target::take(policy::Plan plan, const Surroundings& around) {
   has_news_ = false;
-  name_foretold(plan);
+  policy::name_told(plan.promotions, told_);
   is_awaited_ = std::exchange(new_intervals_, 0) > 0;
   if (!is_awaited_) return serve_others(plan, around);
   account(plan);
@@ -329,7 +272,7 @@ void Target::serve_others(const policy::Plan& plan, const Surroundings& around) 
 
 void Target::take_at_once(policy::Plan plan, const Surroundings& around) {
   has_news_ = false;
-  name_foretold(plan);
+  policy::name_told(plan.promotions, told_);
   if (std::ranges::find(plan.promotions, policy::Reason::kHint, &policy::Move::reason) ==
       plan.promotions.end())
     return;
@@ -397,13 +340,13 @@ void Target::prepare(const Surroundings& around) {
   if (has_new_pins) look_at_pins(around);
   // Of who lags, what has moved since is no victim.
   const bool lags = new_intervals_ == 0;
-  if (has_new_pins || lags || nodes_of(tiers_) != ranked_nodes_)
-    rank(part_views(Counting::no, around));
+  if (has_new_pins || lags || ranked_nodes(tiers_) != ranked_nodes_)
+    rank(part_views(nullptr, around));
 }
 
 void Target::prepare_at_once(const Surroundings& around) {
   order_tiers(around);
-  rank(part_views(Counting::no, around));
+  rank(part_views(nullptr, around));
 }
 
 void Target::order_tiers(const Surroundings& around) {
@@ -411,161 +354,41 @@ void Target::order_tiers(const Surroundings& around) {
       hmk::order_tiers(around.machine, {homes_.nodes(), process_.mems_allowed, config_->tiers});
 }
 
-/// Where others are told page by page it will be, too: its turn comes within few intervals, and
-/// until then most of what would move with its hot pages may be cold.
-bool Target::waits_to_be_read(const hmk_record& record) const {
-  return !parts_.empty() && page_class(record) == 0 && (record.flags & HMK_RECORD_STALE) != 0;
-}
-
-/// Whether nothing of it is in flight or to be left alone for a while.
-bool Target::may_move(const hmk_record& record) const {
-  const std::uint64_t seq = snapshot_.interval.seq;
-  return may_move_apart(record) &&
-         !mover_.back_off().is_blocked(record.start, record.length, seq) &&
-         !mover_.ping_pong().is_blocked(record.start, record.length, seq);
-}
-
-/// The same but for what is to be left alone whatever its class.
-bool Target::may_move_apart(const hmk_record& record) const {
-  const std::uint8_t of = page_class(record);
-  return !mover_.is_moving(record.start, record.length) && !waits_to_be_read(record) &&
-         (of == 0 ||
-          !mover_.back_off().is_blocked(record.start, record.length, snapshot_.interval.seq, of));
-}
-
-/// Whether all of a region is. A part of it is set apart.
-bool Target::is_left_alone(const hmk_record& record, const LeftAlone& spans, Counting counting) {
-  const Spans parts = common(spans.all, record.start, record.start + record.length);
-  const std::uint64_t bytes = bytes_of(parts);
-  if (bytes == 0) return false;
-  if (counting == Counting::yes) {
-    const auto resident = [&](std::uint64_t part) {
-      const double share = static_cast<double>(part) / static_cast<double>(record.length);
-      return static_cast<std::uint64_t>(record.resident_pages * share) * HMK_PAGE_SIZE;
-    };
-    const std::uint64_t backed_off =
-        bytes_of(common(spans.backed_off, record.start, record.start + record.length));
-    StayedCounters& stayed = stayed_[record.node];
-    stayed.backed_off_bytes += resident(backed_off);
-    stayed.thrash_bytes += resident(bytes - backed_off);
-  }
-  if (bytes == record.length) return true;
-  for (const auto& [start, end] : parts)
-    if (set_apart_.empty() || set_apart_.back().end <= start)  // else of another class of it
-      set_apart_.push_back({.start = start, .end = end});
-  return false;
-}
-
-const std::vector<policy::RegionView>& Target::part_views(Counting counting,
+/// What is pinned or left alone is set apart.
+const std::vector<policy::RegionView>& Target::part_views(Movable::Stayed* stayed,
                                                           const Surroundings& around) {
   to_views(parts(), part_views_);
-  const Spans held = mover_.held(snapshot_.interval.seq);
-  const LeftAlone alone = mover_.left_alone(snapshot_.interval.seq);
-  set_apart_.clear();
-  auto next = held.begin();  // of a million records in address order most meet nothing that is held
-  for (std::size_t i = 0; i < part_views_.size(); ++i) {
-    const hmk_record& record = parts()[i];
-    while (next != held.end() && next->second <= record.start) ++next;
-    const bool is_held = next != held.end() && next->first < record.start + record.length;
-    part_views_[i].movable = is_held
-                                 ? may_move_apart(record) && !is_left_alone(record, alone, counting)
-                                 : !waits_to_be_read(record);
-  }
-  if (!pinned_.empty()) set_apart_ = policy::joined(pinned_, set_apart_);
-  hold_doubted();
+  movable_.mark(part_views_, tiers_, stayed);
+  set_apart_ = pinned_.empty() ? movable_.apart() : policy::joined(pinned_, movable_.apart());
   if (around.shared != nullptr) around.shared->apply(pid_, part_views_);
   return part_views_;
 }
 
-/// Of a kind that mostly refuses, at most the hottest region that could rise is tried.
-void Target::hold_doubted() {
-  for (const unsigned kind : {HMK_KIND_ANON, HMK_KIND_SHMEM}) {
-    if (!kinds_.is_doubted(kind)) continue;
-    policy::RegionView* hottest = nullptr;
-    for (std::size_t i = 0; i < part_views_.size(); ++i) {
-      policy::RegionView& view = part_views_[i];
-      if (parts()[i].kind != kind || !view.movable) continue;
-      view.movable = false;
-      const bool could_rise = view.whi_q16 > 0 && tier_of_node(tiers_, view.node) > 0;
-      if (could_rise && (hottest == nullptr || view.whi_q16 > hottest->whi_q16)) hottest = &view;
-    }
-    if (hottest != nullptr) hottest->movable = kinds_.may_try(kind, snapshot_.interval.seq);
-  }
-}
-
-/// Where they were calibrated.
-void Target::price_moves(std::vector<policy::TierView>& views, const Machine& machine) {
-  if (machine.moves.empty()) return;
-  for (policy::TierView& from : views)
-    for (const policy::TierView& to : views) {
-      const auto found = machine.moves.find({from.node, to.node});
-      const MoveFigures figures = found == machine.moves.end() ? MoveFigures{} : found->second;
-      from.page_ns.push_back(figures.page_ns);
-      from.huge_ns.push_back(figures.huge_ns * policy::kPage / policy::kHuge);
-    }
-}
-
 std::vector<policy::TierView> Target::tier_views(const Surroundings& around) const {
-  std::vector<policy::TierView> views;
-  for (const Tier& tier : tiers_)
-    for (const int id : tier.nodes) {
-      // It was there when the tiers were ordered, yet the machine may have been read anew since.
-      const auto found = around.machine.nodes.find(id);
-      const Node node = found == around.machine.nodes.end() ? Node{} : found->second;
-      const double share = tier.total_bytes == 0 ? 0
-                                                 : static_cast<double>(node.total_bytes) /
-                                                       static_cast<double>(tier.total_bytes);
-      const auto reserve = static_cast<double>(reserve_for(*config_, tier.total_bytes));
-      views.push_back(
-          {.node = id,
-           .total = node.total_bytes,
-           .free = usable_free(node) + (around.cache_room == nullptr ? 0 : node.cache_bytes),
-           // Below its watermarks a node has less than no room.
-           .reserve =
-               static_cast<policy::Bytes>(std::llround(reserve * share)) + below_watermarks(node),
-           .latency_ns = tier.latency_ns,
-           .write_latency_ns = tier.write_latency_ns,
-           .bandwidth_mib = tier.bandwidth_mib / static_cast<std::uint32_t>(tier.nodes.size()),
-           .joins = id != tier.nodes.front()});
-    }
-  for (policy::TierView& from : views)
-    for (const policy::TierView& to : views)
-      from.distance.push_back(distance(around.machine, from.node, to.node));
-  price_moves(views, around.machine);
-  return views;
+  return hmk::tier_views(tiers_, around.machine, *config_,
+                         around.cache_room == nullptr ? CacheIs::in_use : CacheIs::room);
 }
 
 /// As they were measured, but for what the program says of them; empty: it says nothing.
 std::vector<policy::RegionView> Target::foreseen(
     std::span<const policy::RegionView> regions) const {
-  const std::uint64_t seq = snapshot_.interval.seq;
-  const std::vector<policy::Expectation> told = foretold_.expected(seq);
-  if (told.empty()) return {};
+  if (told_.empty()) return {};
   const policy::Measured measured = balance_.plans_by();
-  const double intervals = std::min(horizon_for(*config_, seq), measured.horizon);
+  const double intervals =
+      std::min(horizon_for(*config_, snapshot_.interval.seq), measured.horizon);
   std::vector<policy::RegionView> all =
-      policy::foresee(regions, told, intervals * seconds_of(snapshot_.interval), measured.scale);
+      policy::foresee(regions, told_, intervals * seconds_of(snapshot_.interval), measured.scale);
   for (policy::RegionView& piece : all)
     if (const policy::Expectation* const of =
-            policy::range_in(std::span(told), piece.start, policy::end_of(piece));
+            policy::range_in(std::span(told_), piece.start, policy::end_of(piece));
         !piece.movable && of != nullptr && of->passes > 0)
-      piece.movable = may_move_unread(piece);
+      piece.movable = movable_.may_move_unread(piece);
   return all;
-}
-
-/// What the program says of it need not be read page by page first.
-bool Target::may_move_unread(const policy::RegionView& piece) const {
-  const std::uint64_t seq = snapshot_.interval.seq;
-  const hmk_record* const record = last_at(snapshot_.records, piece.start);
-  return record != nullptr && waits_to_be_read(*record) && !kinds_.is_doubted(record->kind) &&
-         !mover_.is_moving(piece.start, piece.length) &&
-         !mover_.back_off().is_blocked(piece.start, piece.length, seq) &&
-         !mover_.ping_pong().is_blocked(piece.start, piece.length, seq);
 }
 
 /// What is pinned or left alone takes no part: it neither makes room nor competes.
 void Target::rank(const std::vector<policy::RegionView>& measured) {
-  const std::vector<policy::NodeId> nodes = nodes_of(tiers_);
+  const std::vector<policy::NodeId> nodes = ranked_nodes(tiers_);
   const policy::Histogram::Shape shape{config_->buckets, snapshot_.interval.hotness_max};
   if (nodes != ranked_nodes_ || shape.buckets != shape_.buckets ||
       shape.hotness_max != shape_.hotness_max) {
@@ -574,8 +397,9 @@ void Target::rank(const std::vector<policy::RegionView>& measured) {
     ranked_nodes_ = nodes;
   }
   const auto process = static_cast<policy::ProcessId>(pid_);
-  const std::vector<policy::RegionView> told = foreseen(measured);
-  const std::vector<policy::RegionView>& regions = told.empty() ? measured : told;
+  told_ = foretold_.expected(snapshot_.interval.seq);
+  const std::vector<policy::RegionView> foreseen = this->foreseen(measured);
+  const std::vector<policy::RegionView>& regions = foreseen.empty() ? measured : foreseen;
   if (set_apart_.empty())
     ranking_.update(process, regions);
   else
@@ -697,20 +521,7 @@ void Target::start_moves(const policy::Plan& plan, const Surroundings& around) {
   mover_.set_how(how_to_move(plan, around.machine));
   mover_.set_pace(&around.pace);
   mover_.set_cache_room(around.cache_room);
-  check(mover_.start(plan, tier_nodes(), snapshot_.interval.seq));
-}
-
-/// Memory that all processes see may have huge pages by other rules, and those who map it as well
-/// would lose their entries: private memory only. All of it: 2 MiB of which a part were missing
-/// would be forgotten.
-std::vector<policy::RegionView> Target::join_views() const {
-  std::vector<policy::RegionView> views;
-  for (const hmk_record& record : parts()) {
-    if (record.kind != HMK_KIND_ANON) continue;
-    views.push_back(to_view(record));
-    views.back().movable = !mover_.is_moving(record.start, record.length);
-  }
-  return views;
+  check(mover_.start(plan, tier_nodes(tiers_), snapshot_.interval.seq));
 }
 
 /// The records tell what was there when it was counted, and MADV_COLLAPSE fills what the program
@@ -725,6 +536,7 @@ bool Target::is_there(const policy::Join& join, const policy::Plan& plan) {
   return places && std::ranges::all_of(*places, [&](int node) { return node == join.node; });
 }
 
+/// Of all private memory: 2 MiB of which a part were missing would be forgotten.
 void Target::join(const policy::Plan& plan, const Surroundings& around) {
   const Config& config = *config_;
   const hmk_interval& interval = snapshot_.interval;
@@ -734,7 +546,7 @@ void Target::join(const policy::Plan& plan, const Surroundings& around) {
   const std::vector<policy::TierView> tiers = tier_views(around);
   const double intervals = std::min(horizon_for(config, interval.seq), measured.horizon);
   const double seconds = seconds_of(interval);
-  joiner_.step(join_views(),
+  joiner_.step(movable_.private_views(parts()),
                {.root = around.root,
                 .terms = {.seq = interval.seq,
                           .horizon_s = intervals * seconds,
@@ -745,18 +557,14 @@ void Target::join(const policy::Plan& plan, const Surroundings& around) {
                 .is_there = [&](const policy::Join& one) { return is_there(one, plan); }});
 }
 
-/// Private memory as well as join_views(): what others map stays. Whole regions: of one whose pages
-/// differ the cold ones cannot be named.
+/// Whole regions: of one whose pages differ the cold ones cannot be named.
 std::vector<policy::RegionView> Target::last_tier_views() const {
-  std::vector<policy::RegionView> views;
-  if (tiers_.empty()) return views;
+  if (tiers_.empty()) return {};
+  std::vector<policy::RegionView> views = movable_.private_views(snapshot_.records);
   const std::vector<int>& last = tiers_.back().nodes;
-  for (const hmk_record& record : snapshot_.records) {
-    if (record.kind != HMK_KIND_ANON || std::ranges::find(last, record.node) == last.end())
-      continue;
-    views.push_back(to_view(record));
-    views.back().movable = !mover_.is_moving(record.start, record.length);
-  }
+  std::erase_if(views, [&](const policy::RegionView& view) {
+    return std::ranges::find(last, view.node) == last.end();
+  });
   return policy::set_apart(views, pinned_);
 }
 
@@ -774,53 +582,19 @@ void Target::page_out(const Surroundings& around) {
        .acts = mode() == Mode::manage && !is_putting_back_});
 }
 
-/// By the curve between the two nodes of what is hottest; 0 where it was not calibrated. Nobody
-/// tells how much bandwidth the program needs: half of what there is. No more than two threads run
-/// beside the program's own, if there are CPUs for them.
-std::uint32_t Target::calibrated_copy_threads(const policy::Plan& plan,
-                                              const Machine& machine) const {
-  if (plan.promotions.empty()) return 0;
-  const policy::Move& hottest = plan.promotions.front();
-  const auto in = machine.moves.find({hottest.from, hottest.to}),
-             out = machine.moves.find({hottest.to, hottest.from});
-  const auto slow = machine.nodes.find(hottest.from);
-  if (in == machine.moves.end() || out == machine.moves.end() || slow == machine.nodes.end())
-    return 0;
-  CopyCurve curve{.in_bw = in->second.copy_bw,
-                  .out_bw = out->second.copy_bw,
-                  .max_out = std::ranges::max(out->second.copy_bw)};
-  for (const auto& [home, access] : slow->second.seen_from)
-    curve.max_in = std::max(curve.max_in, static_cast<double>(access.bandwidth_mib) * (1 << 20));
-  unsigned cpus = 0;
-  for (const auto& [id, node] : machine.nodes)
-    if (homes_.nodes().empty() || homes_.nodes().contains(id))
-      cpus += static_cast<unsigned>(node.cpus.size());
-  const hmk_interval& interval = snapshot_.interval;
-  return choose_copy_threads({.in_bytes = static_cast<double>(plan.promoted),
-                              .out_bytes = static_cast<double>(plan.demoted),
-                              .compute_s = seconds_of(interval),
-                              .compute_bw = std::min(curve.max_in, curve.max_out) / 2,
-                              .threads = busy_threads_,
-                              .max_threads = std::min(cpus, busy_threads_ + 2)},
-                             curve)
-      .copy_threads;
-}
-
 MoveHow Target::how_to_move(const policy::Plan& plan, const Machine& machine) {
   const bool paired = has_feature(session_.info, HMK_FEAT_MOVE_PAIRED);
   if (config_->copy_threads != 0 && !has_feature(session_.info, HMK_FEAT_COPY_THREADS) &&
       !std::exchange(has_told_threads_, true))
     spdlog::warn("copy_threads is ignored pid={} reason=\"{}\"", pid_,
                  session_.instead.empty() ? "this hmk.ko does not know it" : "no hmk.ko copies");
-  return {
-      to_move_flags(*config_) | (paired ? HMK_MOVE_PAIRED : 0),
-      config_->copy_threads != 0 ? config_->copy_threads : calibrated_copy_threads(plan, machine)};
-}
-
-TierNodes Target::tier_nodes() const {
-  TierNodes nodes;
-  for (const Tier& tier : tiers_) nodes.push_back(tier.nodes);
-  return nodes;
+  return {to_move_flags(*config_) | (paired ? HMK_MOVE_PAIRED : 0),
+          config_->copy_threads != 0
+              ? config_->copy_threads
+              : calibrated_copy_threads(plan, machine,
+                                        {.homes = homes_.nodes(),
+                                         .seconds = seconds_of(snapshot_.interval),
+                                         .threads = busy_threads_})};
 }
 
 void Target::check(const Result<void>& moved) {

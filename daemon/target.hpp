@@ -25,7 +25,7 @@
 #include "joiner.hpp"
 #include "metrics/history.hpp"
 #include "metrics/timeline.hpp"
-#include "mover/kinds.hpp"
+#include "movable.hpp"
 #include "mover/mover.hpp"
 #include "pager.hpp"
 #include "pinned.hpp"
@@ -167,7 +167,7 @@ class Target {
     return moved.promoted_bytes + moved.demoted_bytes - promoted_before_ - demoted_before_;
   }
   std::uint64_t plans_replaced() const { return plans_replaced_; }
-  const std::map<int, StayedCounters>& stayed() const { return stayed_; }  ///< by node
+  const Movable::Stayed& stayed() const { return stayed_; }
   const NumaBalancing& numa_balancing() const { return numa_balancing_; }
   Result<hmk_stats> stats() { return session_.device->stats(); }
   /// Bytes per node; read from the kernel at most once per interval, and above 8 GiB as the module
@@ -180,36 +180,25 @@ class Target {
  private:
   void step(const Surroundings& around);
   bool is_pinned(const policy::Move& move) const;
-  void name_foretold(policy::Plan& plan) const;
   void look_at_pins(const Surroundings& around);
   void look_closely(const Surroundings& around);
   void share(const Surroundings& around, std::span<policy::RegionView> regions);
   std::uint64_t cpu_of_sharers(const Surroundings& around, std::uint64_t wall_ns) const;
   void judge_foretold(std::span<const policy::RegionView> regions);
   std::vector<policy::RegionView> foreseen(std::span<const policy::RegionView> regions) const;
-  bool may_move_unread(const policy::RegionView& piece) const;
   void rank(const std::vector<policy::RegionView>& measured);
   void weigh(const Surroundings& around, const policy::Balance::Seen& seen);
   void order_tiers(const Surroundings& around);
-  enum class Counting { no, yes };  // what stays, and why
   /// Good until the next call.
-  const std::vector<policy::RegionView>& part_views(Counting counting, const Surroundings& around);
-  bool waits_to_be_read(const hmk_record& record) const;
-  bool may_move(const hmk_record& record) const;
-  bool may_move_apart(const hmk_record& record) const;
-  bool is_left_alone(const hmk_record& record, const LeftAlone& spans, Counting counting);
-  void hold_doubted();
+  const std::vector<policy::RegionView>& part_views(Movable::Stayed* stayed,
+                                                    const Surroundings& around);
   void doubt(const policy::Move& move, const hmk_range_result& result);
   void finish(const hmk_event& event);
   void move(const policy::Plan& plan, const Surroundings& around);
-  TierNodes tier_nodes() const;
   MoveHow how_to_move(const policy::Plan& plan, const Machine& machine);
-  std::uint32_t calibrated_copy_threads(const policy::Plan& plan, const Machine& machine) const;
-  static void price_moves(std::vector<policy::TierView>& views, const Machine& machine);
   void start_moves(const policy::Plan& plan, const Surroundings& around);
   void send_back(const Surroundings& around);
   void join(const policy::Plan& plan, const Surroundings& around);
-  std::vector<policy::RegionView> join_views() const;
   void page_out(const Surroundings& around);
   std::vector<policy::RegionView> last_tier_views() const;
   bool is_there(const policy::Join& join, const policy::Plan& plan);
@@ -225,6 +214,7 @@ class Target {
   Session session_;
   std::shared_ptr<const Config> config_;
   Mover mover_;
+  Movable movable_;
   Joiner joiner_;
   Pager pager_;
   History history_;
@@ -238,9 +228,9 @@ class Target {
   std::optional<Mode> held_;
   std::optional<Follower> follower_;
   Foretold foretold_;
+  std::vector<policy::Expectation> told_;           ///< that the ranking counted
   std::vector<SharedMapping> shared_mappings_;      ///< where `shared` is on
   std::vector<policy::Wanted> pinned_, set_apart_;  ///< from the ranking: pinned, or left alone
-  Kinds kinds_;
   bool has_new_doubt_ = false;
   bool has_news_ = false;  ///< of the program
   std::map<policy::NodeId, policy::Bytes> pinned_no_room_;
@@ -262,7 +252,7 @@ class Target {
   std::optional<LastInterval> last_;
   std::uint64_t planned_promote_bytes_ = 0, planned_demote_bytes_ = 0, plans_replaced_ = 0;
   std::uint64_t promoted_before_ = 0, demoted_before_ = 0;
-  std::map<int, StayedCounters> stayed_;
+  Movable::Stayed stayed_;
   unsigned empty_wakeups_ = 0;
   std::optional<std::map<int, std::uint64_t>> resident_;
 };

@@ -74,4 +74,11 @@ std::vector<RegionView> foresee(std::span<const RegionView> regions,
   });
 }
 
+void name_told(std::span<Move> promotions, std::span<const Expectation> told) {
+  for (Move& move : promotions) {
+    const Expectation* const of = range_in(told, move.start, move.start + move.length);
+    if (of != nullptr && of->passes > 0 && move.reason == Reason::kHot) move.reason = Reason::kHint;
+  }
+}
+
 }  // namespace hmk::policy

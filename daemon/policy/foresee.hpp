@@ -40,4 +40,7 @@ std::vector<RegionView> foresee(std::span<const RegionView> regions,
                                 std::span<const Expectation> told, double horizon_s,
                                 double scale = 1);
 
+/// Of what is promoted because it is hot: kHint where `told` has it that it is about to be used.
+void name_told(std::span<Move> promotions, std::span<const Expectation> told);
+
 }  // namespace hmk::policy
