@@ -2,8 +2,13 @@
 #include "train.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <set>
+
+#include "memory.hpp"
+#include "train_hints.hpp"
 
 namespace hmk::load {
 namespace {
@@ -64,6 +69,40 @@ TEST(Train, MostMemoryIsActivationsOfEarlyLayersAndMoments) {
   constexpr std::uint64_t first_third = Net::activations(Net::kLayers / 3) - Net::activations(0);
   EXPECT_EQ(Net::words_of_lane(), 24u + 48 + 32 + 32 + 8);
   EXPECT_EQ(first_third, 32u);
+}
+
+/// Of pages that are there.
+std::uint64_t resident_bytes(const Memory& memory) {
+  const Range range = memory.range();
+  std::vector<unsigned char> pages(range.length / kPage);
+  EXPECT_EQ(mincore(memory.as<void>(), range.length, pages.data()), 0);
+  return kPage * static_cast<std::uint64_t>(
+                     std::ranges::count_if(pages, [](auto page) { return page & 1; }));
+}
+
+TEST(Train, WhatItSaysIsDeadIsGivenBackAndNothingElseIsLost) {
+  constexpr std::uint64_t kLanes = 32 * Net::kBlock;  // what a layer gives: 256 KiB and 512 KiB
+  const Net net{.lanes = kLanes, .gives_back = true};
+  const std::uint64_t bytes = net.words() * sizeof(Trainer::Word);
+  Memory memory(bytes, false);
+  memory.touch();
+  Trainer trainer(net, memory.as<Trainer::Word>());
+  TrainHints hints(trainer, TrainHints::kPast | TrainHints::kNext);
+  std::uint64_t least = bytes;
+  for (unsigned step = 0; step < 2 * Trainer::kSteps + 10; ++step) {
+    for (unsigned block = 0; block < kLanes / Net::kBlock; ++block) {
+      trainer.work(1);
+      hints.at(trainer.steps());
+    }
+    least = std::min(least, resident_bytes(memory));
+    if (step % 7 != 0) continue;  // a check takes milliseconds
+    EXPECT_EQ(trainer.wrong(), 0u) << step;
+  }
+  const std::uint64_t given =
+      Net::activations(Net::kLayers) - Net::activations(1);  // but for the first layer
+  EXPECT_LT(least, bytes - given * kLanes * sizeof(Trainer::Word) * 9 / 10) << "of " << bytes;
+  trainer.weights_of(3)[0] ^= 1;
+  EXPECT_EQ(trainer.wrong(), 1u);
 }
 
 }  // namespace

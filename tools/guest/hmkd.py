@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Sequence
 from .waiting import LOGS, Failed, wait_for
 
 CONTROL = "/run/hmk.sock"
+HINTS = "/run/hints.sock"  # beside it
 
 
 def is_served() -> bool:

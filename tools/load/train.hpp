@@ -20,6 +20,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "random.hpp"
@@ -34,6 +35,7 @@ struct Net {
   std::uint64_t lanes = kBlock;  // a multiple of kBlock
   unsigned compute = 4;          // rounds of arithmetic for a word
   std::uint64_t first = 0;       // number of the first lane: what comes in depends on it
+  bool gives_back = false;       // activations that are used no more may read as anything
 
   static constexpr std::uint64_t wide(unsigned layer) { return layer < kLayers / 3 ? kMost : 2; }
   /// Words of a lane: a weight and two moments of each layer, activations, gradients of two layers.
@@ -68,6 +70,17 @@ class Trainer {
   }
 
   std::uint64_t iterations() const { return step_ / kSteps; }
+  /// Steps that are done, of all iterations.
+  std::uint64_t steps() const { return step_; }
+
+  /// What belongs to a layer: its weights, one of its two moments, what it gave.
+  std::span<Word> weights_of(unsigned layer) { return {at(layer), net_.lanes}; }
+  std::span<Word> moment_of(unsigned layer, unsigned which) {
+    return {moment(layer, which), net_.lanes};
+  }
+  std::span<Word> activations_of(unsigned layer) {
+    return {activation(layer, 0), Net::wide(layer) * net_.lanes};
+  }
 
   /// Words that are not what they must be: each block of lanes is computed anew, by itself.
   std::uint64_t wrong() const {
@@ -79,9 +92,11 @@ class Trainer {
       one.first = net_.first + block * Net::kBlock;
       Trainer alone(one, words.data());
       alone.work(step_ + (block < block_));
-      for (std::uint64_t array = 0; array < Net::words_of_lane(); ++array)
+      for (std::uint64_t array = 0; array < Net::words_of_lane(); ++array) {
+        if (!is_kept(array, block)) continue;
         for (std::uint64_t lane = 0; lane < Net::kBlock; ++lane)
           wrong += alone.at(array)[lane] != at(array)[block * Net::kBlock + lane];
+      }
     }
     return wrong;
   }
@@ -89,6 +104,17 @@ class Trainer {
  private:
   static constexpr std::uint64_t kScratch =
       (1 << 20) / sizeof(Word);  // 1 MiB of values on their way
+
+  /// Whether its words are those that were computed last: of what a layer gave, from its step
+  /// forward to its step backward, where the rest is given back.
+  bool is_kept(std::uint64_t array, std::uint64_t block) const {
+    if (!net_.gives_back || array < Net::activations(0)) return true;
+    unsigned layer = 0;
+    while (layer < Net::kLayers && array >= Net::activations(layer + 1)) ++layer;
+    if (layer == Net::kLayers) return true;  // a gradient
+    const std::uint64_t step = step_ % kSteps;
+    return (layer < step || (layer == step && block < block_)) && step <= kSteps - 1 - layer;
+  }
 
   /// The array of a word of each lane.
   Word* at(std::uint64_t array) { return words_ + array * net_.lanes; }

@@ -46,6 +46,7 @@ def of(raw: Dict[str, Any], machine: Machine) -> Dict[str, Any]:
         "settled_per_operation": costs.between(events, marks, settled_from - 1, machine, folio, cpus),
         "kernel_instructions_percent": _percent(whole, cpus, ["kernel"], cpus),
         "own_cpu_instructions_percent": _percent(whole, SERVICE, ["user", "kernel"], cpus),
+        "written_back_lines": [dict(enumerate(window.counted("written_back"))).get(node, 0) for node in order],
         "converge_seconds": converged([row[0] for row in shares], seconds, jumps[0] if jumps else None, before_jump=True),
         "reconverge_seconds": reconverged([row[0] for row in shares], seconds, jumps),
         "jumps_seconds": jumps,

@@ -29,12 +29,12 @@ SYSTEMS = {"first-touch": "first-touch", "hm-keeper": "reactive"}  # of the benc
 KERNEL = "6.12"
 
 
-def parse(flags: argparse.ArgumentParser, argv: Optional[List[str]] = None) -> argparse.Namespace:
+def parse(flags: argparse.ArgumentParser, argv: Optional[List[str]] = None, machine: Path = placement.MACHINE) -> argparse.Namespace:
     """What a tool takes that runs guests and asks the simulator about them."""
     flags.add_argument("--workload", metavar="NAME,...", help=f"of {', '.join(WORKLOADS)}")
     flags.add_argument("--window", type=float, metavar="SECONDS", help="of the guest's clock (default: the workload's own)")
     flags.add_argument("--jobs", type=int, default=2, metavar="N", help="guests at a time (default: %(default)s)")
-    flags.add_argument("--machine", type=Path, default=placement.MACHINE, metavar="FILE")
+    flags.add_argument("--machine", type=Path, default=machine, metavar="FILE")
     flags.add_argument("--out", type=Path, default=ROOT / "build/placement", metavar="DIR", help="guests that ran are kept there and "
                        "not run again (default: build/placement)")
     flags.add_argument("--again", action="store_true", help="run them once more")

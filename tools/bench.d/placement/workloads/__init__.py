@@ -9,13 +9,13 @@ from .hsqldb import Hsqldb
 from .kv import MemcachedLatest, MemcachedZipf, RedisLatest, RedisZipf
 from .levels import GupsLevels
 from .postgresql import Postgresql, Postgresql40
-from .programs import Graph, Pagerank, Sort, Sssp, Stream, Train
+from .programs import Graph, Pagerank, Sort, Sssp, Stream, Train, TrainBoth, TrainLies, TrainPast
 from .two import GupsTwo
 
 WORKLOADS: Dict[str, Type[Workload]] = {kind.name: kind for kind in (
     Gups, GupsJump, Needle, GupsRead, GupsMixed, GupsLarge, GupsFits, GupsHalf, GupsLevels, GupsPhases, GupsSockets, GupsTwo,
     RedisLatest, RedisZipf, MemcachedLatest, MemcachedZipf,
-    Graph, Sssp, Pagerank, Sort, Train, Stream,
+    Graph, Sssp, Pagerank, Sort, Train, TrainPast, TrainBoth, TrainLies, Stream,
     Postgresql, Postgresql40, Hsqldb,
     GupsDisturbed,
 )}

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Programs of ours that are a whole workload each: graph algorithms, a sort, a training, a stream."""
+import os
 from typing import Any, List
 
+from guest.hmkd import HINTS
 from .base import MEBI, OneProgram
 
 
@@ -52,10 +54,36 @@ class Train(OneProgram):
     programs = ("hmk-load-train",)
     memory_bytes = 640 * MEBI
     window_seconds = 90.0               # about two iterations
+    hints = "none"
 
     def command(self) -> List[Any]:
         return [self.build / "tools/load/hmk-load-train", "--hold", "--compute", "1", "--size", f"{self.memory_bytes // MEBI}MiB",
-                "--pages", "thp" if self.page_size == "THP" else "4KiB", *([] if self.checked else ["--no-check"])]
+                "--pages", "thp" if self.page_size == "THP" else "4KiB", *([] if self.checked else ["--no-check"]), "--hints", self.hints]
+
+    def prepare(self) -> None:
+        os.environ["HMK_HINTS_SOCKET"] = HINTS
+        super().prepare()
+
+
+class TrainPast(Train):
+    """The same, and says which of its memory is dead or not used for a while."""
+
+    name = "train-past"
+    hints = "past"
+
+
+class TrainBoth(Train):
+    """The same, and says what it uses next, too."""
+
+    name = "train-both"
+    hints = "both"
+
+
+class TrainLies(Train):
+    """The same, and says of any of its memory that it is about to be used, or is not for a while."""
+
+    name = "train-lies"
+    hints = "lies"
 
 
 class Stream(OneProgram):
