@@ -12,7 +12,8 @@ import train  # noqa: E402
 
 
 def run(ns=10.0, slow=(40, 0), wrong=0):
-    return {"per_operation": {"operations": 64.0, "application_ns": ns}, "written_back_lines": [7, *slow], "tier_share": [0.5, 0.5],
+    return {"per_operation": {"operations": 64.0, "application_ns": ns, "application_parts_ns": {"instructions": ns - 3, "random": 1.0, "walks": 2.0}},
+            "written_back_lines": [7, *slow], "tier_share": [0.5, 0.5],
             "counters": {"moved_bytes": 1 << 20}, "wrong_values": wrong}
 
 
@@ -38,6 +39,9 @@ class Train(unittest.TestCase):
     def test_saying_what_is_next_may_cost_a_fiftieth(self):
         self.assertEqual(train.wrong(rows(**{"past and next": run(ns=10.2)})), [])
         self.assertIn("1.021 times as long", train.wrong(rows(**{"past and next": run(ns=10.21)}))[0])
+
+    def test_waits_are_all_but_the_instructions(self):
+        self.assertEqual(train.row("past", run())["waits_ns_per_operation"], 3.0)
 
     def test_lies_may_cost_a_twentieth(self):
         self.assertEqual(train.wrong(rows(anything=run(ns=10.5))), [])

@@ -43,7 +43,9 @@ def row(says: str, run: Dict[str, Any]) -> Row:
     if not own:
         raise LabError(f"train that says {says} counts no operations in its window; give it a longer --window")
     fast, *slow = run["written_back_lines"]
-    return {"says": says, "operations": own["operations"], "ns_per_operation": own["application_ns"], "tier1_share": run["tier_share"][0],
+    waits = sum(ns for part, ns in own["application_parts_ns"].items() if part != "instructions")
+    return {"says": says, "operations": own["operations"], "ns_per_operation": own["application_ns"], "waits_ns_per_operation": waits,
+            "tier1_share": run["tier_share"][0],
             "written_bytes_per_operation": LINE_BYTES * sum(slow) / own["operations"],
             "written_fast_bytes_per_operation": LINE_BYTES * fast / own["operations"],
             "moved_bytes": run["counters"].get("moved_bytes", 0.0), "wrong_values": run["wrong_values"]}
@@ -64,10 +66,11 @@ def wrong(found: Sequence[Row]) -> List[str]:
 
 
 def text(found: Sequence[Row]) -> str:
-    """Times are modelled, relative to the first row."""
-    base = found[0]["ns_per_operation"]
-    lines = [f"{'it says':22} {'time':>7} {'tier 1':>8} {'written to slow':>16} {'to fast':>9} {'moved':>10}"]
-    return "\n".join([*lines, *(f"{one['says']:22} {one['ns_per_operation'] / base:7.3f} {100 * one['tier1_share']:7.1f}% "
+    """Times are modelled, relative to the first row; of them the waits are those for memory."""
+    base = found[0]
+    lines = [f"{'it says':22} {'time':>7} {'waits':>7} {'tier 1':>8} {'written to slow':>16} {'to fast':>9} {'moved':>10}"]
+    return "\n".join([*lines, *(f"{one['says']:22} {one['ns_per_operation'] / base['ns_per_operation']:7.3f} "
+                                f"{one['waits_ns_per_operation'] / base['waits_ns_per_operation']:7.3f} {100 * one['tier1_share']:7.1f}% "
                                 f"{one['written_bytes_per_operation']:11.2f} B/op {one['written_fast_bytes_per_operation']:9.2f} "
                                 f"{one['moved_bytes'] / (1 << 20):6.0f} MiB" for one in found)])
 
