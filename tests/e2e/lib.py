@@ -329,6 +329,14 @@ def integrity(*arguments: object, until: Callable[[dict], bool], limit: float = 
     return sums
 
 
+def swap_in_memory(size: int) -> None:
+    """So many bytes of swap, in zram, until swapoff."""
+    run("modprobe", "zram")
+    Path("/sys/block/zram0/disksize").write_text(str(size), encoding="ascii")
+    for command in ("mkswap", "swapon"):
+        run(command, "/dev/zram0")
+
+
 CONTROL, CONFIG = "/run/hmk.sock", "/run/hmkd.yaml"
 # A page's price by tools/lab.d/lab/prices.py. By the guest's clock a move takes 16 to 58 times what it does on a server
 # beside the program's misses, so that none would ever pay.

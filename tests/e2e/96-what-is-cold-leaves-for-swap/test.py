@@ -50,10 +50,7 @@ def look() -> dict:
 
 
 (Path("/sys/kernel/mm/transparent_hugepage") / "enabled").write_text("never", encoding="ascii")
-lib.run("modprobe", "zram")
-Path("/sys/block/zram0/disksize").write_text(f"{512 << 20}", encoding="ascii")
-lib.run("mkswap", "/dev/zram0")
-lib.run("swapon", "/dev/zram0")
+lib.swap_in_memory(512 << 20)
 lib.load_module()
 program = Program()
 cold = program.pages * 3 // 4 * PAGE

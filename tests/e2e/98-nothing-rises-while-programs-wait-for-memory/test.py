@@ -25,10 +25,7 @@ def told() -> dict:
     return lib.ask_hmkd("status")["daemon"]
 
 
-lib.run("modprobe", "zram")
-Path("/sys/block/zram0/disksize").write_text(f"{256 << 20}", encoding="ascii")
-lib.run("mkswap", "/dev/zram0")
-lib.run("swapon", "/dev/zram0")
+lib.swap_in_memory(256 << 20)
 (GROUPS / "cgroup.subtree_control").write_text("+memory", encoding="ascii")
 GROUP.mkdir()
 (GROUP / "memory.max").write_text(f"{LIMIT_MIB}M", encoding="ascii")
