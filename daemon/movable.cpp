@@ -19,10 +19,13 @@ bool Movable::waits_to_be_read(const hmk_record& record) const {
   return has_parts_ && page_class(record) == 0 && (record.flags & HMK_RECORD_STALE) != 0;
 }
 
+bool Movable::is_at_rest(std::uint64_t start, std::uint64_t length) const {
+  return !mover_.is_moving(start, length) && !mover_.back_off().is_blocked(start, length, seq_) &&
+         !mover_.ping_pong().is_blocked(start, length, seq_);
+}
+
 bool Movable::may_move(const hmk_record& record) const {
-  return may_move_apart(record) &&
-         !mover_.back_off().is_blocked(record.start, record.length, seq_) &&
-         !mover_.ping_pong().is_blocked(record.start, record.length, seq_);
+  return is_at_rest(record.start, record.length) && may_move_apart(record);
 }
 
 /// The same but for what is to be left alone whatever its class.
@@ -35,9 +38,7 @@ bool Movable::may_move_apart(const hmk_record& record) const {
 bool Movable::may_move_unread(const policy::RegionView& piece) const {
   const hmk_record* const record = last_at(regions_, piece.start);
   return record != nullptr && waits_to_be_read(*record) && !kinds_.is_doubted(record->kind) &&
-         !mover_.is_moving(piece.start, piece.length) &&
-         !mover_.back_off().is_blocked(piece.start, piece.length, seq_) &&
-         !mover_.ping_pong().is_blocked(piece.start, piece.length, seq_);
+         is_at_rest(piece.start, piece.length);
 }
 
 /// Whether all of a region is. A part of it is set apart.

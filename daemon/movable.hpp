@@ -59,6 +59,7 @@ class Movable {
   std::vector<policy::RegionView> private_views(std::span<const hmk_record> records) const;
 
  private:
+  bool is_at_rest(std::uint64_t start, std::uint64_t length) const;
   bool waits_to_be_read(const hmk_record& record) const;
   bool may_move_apart(const hmk_record& record) const;
   bool is_left_alone(const hmk_record& record, const LeftAlone& spans, Stayed* stayed);

@@ -55,6 +55,14 @@ class Trainer {
   using Word = std::uint64_t;
   static constexpr std::uint64_t kSteps = 2ull * Net::kLayers;  // of an iteration
 
+  /// Of a step of an iteration.
+  static bool is_forward(std::uint64_t step) { return step < Net::kLayers; }
+  static unsigned layer_of(std::uint64_t step) {
+    return static_cast<unsigned>(is_forward(step) ? step : step_back(step));
+  }
+  /// The step in which the layer of a step forward goes back, and the other way round.
+  static std::uint64_t step_back(std::uint64_t step) { return kSteps - 1 - step; }
+
   /// `words`: net.words() zeros.
   Trainer(const Net& net, Word* words) : net_(net), words_(words), scratch_(kScratch) {
     for (unsigned layer = 0; layer < Net::kLayers; ++layer)
@@ -113,7 +121,7 @@ class Trainer {
     while (layer < Net::kLayers && array >= Net::activations(layer + 1)) ++layer;
     if (layer == Net::kLayers) return true;  // a gradient
     const std::uint64_t step = step_ % kSteps;
-    return (layer < step || (layer == step && block < block_)) && step <= kSteps - 1 - layer;
+    return (layer < step || (layer == step && block < block_)) && step <= step_back(layer);
   }
 
   /// The array of a word of each lane.
@@ -127,13 +135,11 @@ class Trainer {
   }
 
   std::uint64_t next_block() {
-    const auto step = static_cast<unsigned>(step_ % kSteps);
-    const std::uint64_t lane = block_ * Net::kBlock;
-    const bool is_forward = step < Net::kLayers;
-    const unsigned layer = is_forward ? step : static_cast<unsigned>(kSteps) - 1 - step;
-    is_forward ? forward(layer, lane) : backward(layer, lane);
+    const std::uint64_t step = step_ % kSteps, lane = block_ * Net::kBlock;
+    const unsigned layer = layer_of(step);
+    is_forward(step) ? forward(layer, lane) : backward(layer, lane);
     if (++block_ == net_.lanes / Net::kBlock) block_ = 0, ++step_;
-    return Net::kBlock * (is_forward ? Net::wide(layer) : 3 + width_in(layer));
+    return Net::kBlock * (is_forward(step) ? Net::wide(layer) : 3 + width_in(layer));
   }
 
   static std::uint64_t width_in(unsigned layer) {

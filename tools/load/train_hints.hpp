@@ -29,7 +29,7 @@ class TrainHints {
   static constexpr unsigned kPast = 1, kNext = 2, kLies = 4;
   static constexpr unsigned kLiesAStep = 8;
   /// Steps until a use that are a while: an eighth of an iteration.
-  static constexpr unsigned kWhile = Trainer::kSteps / 8;
+  static constexpr std::uint64_t kWhile = Trainer::kSteps / 8;
 
   /// Registers all objects. Throws std::runtime_error.
   TrainHints(Trainer& trainer, unsigned says) : says_(says) {
@@ -45,9 +45,9 @@ class TrainHints {
   void at(std::uint64_t steps) {
     if (steps == said_) return;
     said_ = steps;
-    const auto step = static_cast<unsigned>(steps % Trainer::kSteps);
-    if ((says_ & kPast) != 0) past(step == 0 ? Trainer::kSteps - 1 : step - 1);
-    if ((says_ & kNext) != 0 && step + 1 < Trainer::kSteps) next(step + 1);
+    const std::uint64_t next_step = steps % Trainer::kSteps + 1;
+    if ((says_ & kPast) != 0) past((steps - 1) % Trainer::kSteps);
+    if ((says_ & kNext) != 0 && next_step < Trainer::kSteps) next(next_step);
     if ((says_ & kLies) != 0) lie();
   }
 
@@ -60,23 +60,18 @@ class TrainHints {
     return object;
   }
 
-  static bool is_forward(unsigned step) { return step < Net::kLayers; }
-  static unsigned layer_of(unsigned step) {
-    return is_forward(step) ? step : static_cast<unsigned>(Trainer::kSteps) - 1 - step;
-  }
-
-  static void put_aside(Object object, unsigned steps) {
+  static void put_aside(Object object, std::uint64_t steps) {
     if (steps >= kWhile) hmk_archive(object);
   }
 
   /// A step is done. Its layer's weights are used again on the way back, or in the next iteration.
-  void past(unsigned step) {
-    const unsigned layer = layer_of(step);
-    const unsigned back = static_cast<unsigned>(Trainer::kSteps) - 1 - layer;
-    if (is_forward(step)) {
-      put_aside(weights_[layer], back - step);
+  void past(std::uint64_t step) {
+    const unsigned layer = Trainer::layer_of(step);
+    if (Trainer::is_forward(step)) {
+      const std::uint64_t until = Trainer::step_back(step) - step;
+      put_aside(weights_[layer], until);
       // What the layer before gave was used now, and is again when this layer goes back.
-      if (layer > 0) put_aside(activations_[layer - 1], back - step);
+      if (layer > 0) put_aside(activations_[layer - 1], until);
       return;
     }
     put_aside(weights_[layer], 2 * layer + 1);
@@ -84,10 +79,10 @@ class TrainHints {
     if (layer > 0) hmk_retire(activations_[layer]);  // those of the first are written next
   }
 
-  void next(unsigned step) {
-    const unsigned layer = layer_of(step);
+  void next(std::uint64_t step) {
+    const unsigned layer = Trainer::layer_of(step);
     if (layer > 0) hmk_will_read(activations_[layer - 1]);
-    if (is_forward(step)) return hmk_will_read(weights_[layer]);
+    if (Trainer::is_forward(step)) return hmk_will_read(weights_[layer]);
     hmk_will_use(weights_[layer]);
     for (const Object moment : moments_[layer]) hmk_will_use(moment);
   }

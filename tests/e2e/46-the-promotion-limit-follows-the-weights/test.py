@@ -26,16 +26,20 @@ LIMIT_KIB = 512  # less than either finds to promote: of 134 MiB that are hot th
 SECONDS = int(os.environ["HMK_SECONDS"])  # of the guest's clock
 
 
+def told(verb: str) -> list:
+    """Of each in the order of `loads`."""
+    rows = {row["pid"]: row for row in lib.ask_hmkd(verb)["targets"]}
+    return [rows[load.pid] for load in loads]
+
+
 def promoted() -> list:
-    """Bytes so far, of each in the order of `loads`."""
-    rows = {row["pid"]: row for row in lib.ask_hmkd("stats")["targets"]}
-    return [rows[load.pid]["promoted_bytes"] for load in loads]
+    """Bytes so far."""
+    return [row["promoted_bytes"] for row in told("stats")]
 
 
 def planned() -> list:
     """Bytes to promote by the plan of each from its last interval."""
-    rows = {row["pid"]: row for row in lib.ask_hmkd("status")["targets"]}
-    return [rows[load.pid]["last_interval"]["planned_promote_bytes"] for load in loads]
+    return [row["last_interval"]["planned_promote_bytes"] for row in told("status")]
 
 
 def look() -> list:
