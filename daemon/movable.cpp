@@ -8,6 +8,7 @@ namespace hmk {
 
 void Movable::saw(const Snapshot& snapshot, std::span<const hmk_record> parts) {
   seq_ = snapshot.interval.seq;
+  first_looks_ = FirstLooks(snapshot.interval);
   regions_ = snapshot.records;
   has_parts_ = !parts.empty();
   records_ = has_parts_ ? parts : regions_;
@@ -76,6 +77,7 @@ void Movable::mark(std::span<policy::RegionView> views, const std::vector<Tier>&
     const bool is_held = next != held.end() && next->first < record.start + record.length;
     views[i].movable = is_held ? may_move_apart(record) && !is_left_alone(record, alone, stayed)
                                : !waits_to_be_read(record);
+    if (first_looks_.leave_open(record)) views[i].movable = false;
   }
   hold_doubted(views, tiers);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Which memory of a process may move now. Not what is in flight, was refused or moves to and fro,
-// waits to be read page by page, or is of a kind that mostly refuses.
+// waits to be read page by page, may be cold for all that is known, or is of a kind that mostly
+// refuses.
 //
 //   movable.saw(snapshot, parts);             an interval has ended
 //   movable.mark(views, tiers, nullptr);      RegionView::movable of each
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "first_looks.hpp"
 #include "metrics/counters.hpp"
 #include "mover/kinds.hpp"
 #include "mover/mover.hpp"
@@ -68,6 +70,7 @@ class Movable {
   const Mover& mover_;
   Kinds kinds_;
   std::uint64_t seq_ = 0;
+  FirstLooks first_looks_;
   std::span<const hmk_record> regions_, records_;  // records_: its parts, or regions_
   bool has_parts_ = false;
   std::vector<policy::Wanted> apart_;
