@@ -26,6 +26,7 @@ from typing import Callable, Dict, List, Optional, Set, Tuple, TypeVar, Union
 T = TypeVar("T")
 RESULTS = Path(os.environ.get("HMK_LAB", "/run/hmk-lab"))
 LOG_LINES = 20
+TOLD = re.compile(r"MemFree|FilePages|AnonPages|Slab")  # of a node, where a test fails
 NOWHERE = 255  # where a node is told in a byte
 MOVE_PAGES = 279  # its number on x86_64
 LOGS: Set[Path] = set()  # of hmkd, where the test's own output does not have it
@@ -58,7 +59,17 @@ def check(holds: bool, what: str, otherwise: str = "NOT OK") -> None:
     if not holds:
         for log in LOGS:
             print(f"the end of {log}:", *log.read_text(encoding="utf-8").splitlines()[-LOG_LINES:], sep="\n", flush=True)
+        tell_of_memory()
         sys.exit(1)
+
+
+def tell_of_memory() -> None:
+    """What the nodes have, and what hmkd has counted, where one serves: why nothing has moved."""
+    for node in sorted(Path("/sys/devices/system/node").glob("node[0-9]*/meminfo")):
+        print(*filter(TOLD.search, node.read_text(encoding="ascii").splitlines()), sep="\n", flush=True)
+    if is_served(CONTROL):
+        print(subprocess.run([build("tools/hmkctl/hmkctl"), "--socket", CONTROL, "--json", "stats"], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, check=False, timeout=30).stdout, flush=True)
 
 
 def run(*argv: object, check_status: bool = True, **options) -> subprocess.CompletedProcess:
