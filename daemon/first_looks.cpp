@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "first_looks.hpp"
 
+#include <hmk/core/quota.h>
+
 #include <algorithm>
 #include <cstdint>
 
 namespace hmk {
 namespace {
-
-// Intervals in which each region has its turn, where not all are read in one (HMK_QUOTA_TURNS).
-constexpr std::uint64_t kTurns = 4;
 
 policy::HotnessQ16 to_q16(std::uint64_t windows) {
   return static_cast<policy::HotnessQ16>(windows * policy::kOneQ16);
@@ -25,7 +24,8 @@ FirstLooks::FirstLooks(const hmk_interval& interval) {
   const std::uint64_t step = std::max(interval.num_scans, 2u) - 1, seq = interval.seq;
   const std::uint64_t nr = 1 + (beyond + step - 1) / step;  // looks, until it has the longest
   if (seq < nr) read_q16_ = to_q16(beyond - (seq - 1) * step);
-  if (seq <= nr * kTurns) stale_q16_ = to_q16(beyond);
+  // Where not all can be read in one interval, regions take turns.
+  if (seq <= nr * HMK_QUOTA_TURNS) stale_q16_ = to_q16(beyond);
 }
 
 /// Of a bound all samples say the same, a whole number of windows.

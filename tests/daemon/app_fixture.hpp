@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -93,6 +95,17 @@ class AppTest : public ::testing::Test {
   /// All that is ready now; nothing in these tests waits for time.
   void run() {
     while (loop_.poll() > 0) continue;
+  }
+  /// Where what moved begins, in MiB: all tickets until none follows, each range as `judge` says.
+  std::vector<std::uint64_t> finish_all(
+      const std::function<hmk_range_result(const hmk_range&)>& judge) {
+    std::vector<std::uint64_t> starts;
+    for (run(); !kernel_.tickets.empty(); run()) {
+      for (const hmk_range& range : kernel_.tickets[0].ranges) starts.push_back(range.start / kMiB);
+      kernel_.finish(judge);
+    }
+    std::ranges::sort(starts);
+    return starts;
   }
   json verb(const std::string& name, const json& args = json::object(), bool may_change = true) {
     return run_verb(*app_, {name, args, {0, may_change}});

@@ -112,14 +112,7 @@ TEST_F(FirstLooksTest, WhatMayBeColdStaysUntilMoreIsKnown) {
         interval(seq, {region(0, 3, 2.0), region(2 * kMiB, 3, 2.5), region(4 * kMiB, 3, 4.0)});
     snapshot.interval.hotness_max = 5;
     kernel_.publish(std::move(snapshot));
-    run();
-    std::vector<std::uint64_t> starts;
-    for (; !kernel_.tickets.empty(); run()) {
-      for (const hmk_range& range : kernel_.tickets[0].ranges) starts.push_back(range.start / kMiB);
-      kernel_.finish(all_clean);
-    }
-    std::ranges::sort(starts);
-    return starts;
+    return finish_all(all_clean);
   };
   EXPECT_EQ(rise(1), (std::vector<std::uint64_t>{2, 4}));
   EXPECT_EQ(rise(2), (std::vector<std::uint64_t>{0, 2, 4})) << "it was accessed after all";

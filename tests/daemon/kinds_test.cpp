@@ -61,17 +61,9 @@ class SharedByOthersTest : public AppTest {
                                    hmk_range_result (*judge)(const hmk_range&)) {
     kernel_.now_ns = interval(seq, {}).interval.start_ns;
     kernel_.publish(interval(seq, records));
-    run();
-    std::vector<std::uint64_t> starts;
-    while (!kernel_.tickets.empty()) {
-      for (const hmk_range& range : kernel_.tickets[0].ranges) starts.push_back(range.start / kMiB);
-      kernel_.finish([&](const hmk_range& range) {
-        return range.start < kOwn * kMiB ? judge(range) : all_clean(range);
-      });
-      run();
-    }
-    std::ranges::sort(starts);
-    return starts;
+    return finish_all([&](const hmk_range& range) {
+      return range.start < kOwn * kMiB ? judge(range) : all_clean(range);
+    });
   }
   static constexpr std::uint64_t kOwn = 100;  // MiB from which on memory is the process's alone
   using Starts = std::vector<std::uint64_t>;
