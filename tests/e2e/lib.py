@@ -68,8 +68,7 @@ def tell_of_memory() -> None:
     for node in sorted(Path("/sys/devices/system/node").glob("node[0-9]*/meminfo")):
         print(*filter(TOLD.search, node.read_text(encoding="ascii").splitlines()), sep="\n", flush=True)
     if is_served(CONTROL):
-        print(subprocess.run([build("tools/hmkctl/hmkctl"), "--socket", CONTROL, "--json", "stats"], stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, text=True, check=False, timeout=30).stdout, flush=True)
+        print(run(build("tools/hmkctl/hmkctl"), "--socket", CONTROL, "--json", "stats", check_status=False, timeout=30).stdout, flush=True)
 
 
 def run(*argv: object, check_status: bool = True, **options) -> subprocess.CompletedProcess:
